@@ -1,5 +1,4 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
@@ -30,6 +29,7 @@ import type { LlmQuestion, LlmReply } from './call.js';
 import { assertQuestion } from './invocation.js';
 import type { Providers } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
+import { isDirectory } from '../engine/system/is-directory.js';
 
 /** Answer for a tool without output: clients require one. */
 const NO_OUTPUT = 'No output from CLI.';
@@ -273,7 +273,7 @@ const isKnownAtEnd = ({ format }: CompletionRequest, { normalizer }: ModelSettin
  * @throws AdapterError BAD_DIRECTORY
  */
 function existingDirectory(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return path;
+  if (isDirectory(path)) return path;
   throw new AdapterError('BAD_DIRECTORY', `${path}, where the model runs, is no directory`, {
     details: { directory: path },
   });

@@ -122,6 +122,7 @@ describe('the startup of a session', () => {
     [{ environment: 'tolls' }, 'INVALID_REQUEST', /no environment tolls; there are: tools, broken, slow, hostile/],
     [{ rcfile: 'missing.sh' }, 'INVALID_REQUEST', /there is no file .*missing\.sh/],
     [{ rcfile: 'sub' }, 'INVALID_REQUEST', /there is no file .*sub/],
+    [{ rcfile: '/etc/passwd/x' }, 'INVALID_REQUEST', /there is no file \/etc\/passwd\/x/],
     [{ rcfile: '' }, 'INVALID_REQUEST', /rcfile/],
     [{ environment: 'hostile' }, 'COMMAND_DENIED', /policy/],
   ])('%j is refused, and no session is opened', async (given, code, message) => {

@@ -1,5 +1,7 @@
-import { type FSWatcher, statSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
+
+import { isDirectory } from '../system/is-directory.js';
 
 /** Tells that a path may have come into being: something has changed in the nearest directory above it. */
 export class PathEvents implements Disposable {
@@ -43,6 +45,5 @@ export class PathEvents implements Disposable {
 }
 
 function nearestDirectory(path: string): string {
-  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  return isDirectory || path === '/' ? path : nearestDirectory(dirname(path));
+  return path === '/' || isDirectory(path) ? path : nearestDirectory(dirname(path));
 }

@@ -1,4 +1,4 @@
-import { type FSWatcher, statSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Log } from '../../core/logging/log.js';
@@ -8,6 +8,7 @@ import { sandboxRoot } from '../process/process-root.js';
 import { coverAgain, type CoverPrograms } from './cover-again.js';
 import { mountNamespaces } from './mount-namespaces.js';
 import { isWatched, type WatchedNames } from './watched-names.js';
+import { statOf } from '../system/stat-of.js';
 
 /** Delay before a sandbox that is being started is looked at again, in milliseconds. */
 const STARTING_MS = 50;
@@ -174,17 +175,12 @@ interface DirectoryWatch {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+const inodeOf = (path: string): number | undefined => statOf(path)?.ino;
 
 const isHidden = ({ view }: Place): boolean => view === 'empty-file' || view === 'empty-directory';
 
 /** Whether both paths lead to the same file; false when one of them leads nowhere. */
 function isSameFile(one: string, other: string): boolean {
-  try {
-    const [left, right] = [statSync(one), statSync(other)];
-    return left.ino === right.ino && left.dev === right.dev;
-  } catch {
-    // ENOENT: nothing there. EACCES: inaccessible, for the programs in the sandbox too.
-    return false;
-  }
+  const [left, right] = [statOf(one), statOf(other)];
+  return left !== undefined && left.ino === right?.ino && left.dev === right.dev;
 }

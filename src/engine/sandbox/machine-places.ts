@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Place } from '../../core/sandbox/arguments.js';
+import { isDirectory } from '../system/is-directory.js';
 
 /** Write permission bits of a mode. */
 const WRITE_BITS = 0o222;
@@ -51,8 +52,7 @@ export function hidden(paths: readonly string[]): readonly Place[] {
   return paths.flatMap((path): Place[] => {
     const real = realPath(path);
     if (real === undefined) return [];
-    const isDirectory = statSync(real, { throwIfNoEntry: false })?.isDirectory() ?? false;
-    return [{ path: real, view: isDirectory ? 'empty-directory' : 'empty-file' }];
+    return [{ path: real, view: isDirectory(real) ? 'empty-directory' : 'empty-file' }];
   });
 }
 

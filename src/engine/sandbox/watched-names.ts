@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 import { mayMatch } from '../../core/policy/paths/paths.js';
+import { isDirectory } from '../system/is-directory.js';
 import { namesIn } from './credential-paths.js';
 
 /** Directories, and the patterns of the names in each that matter. */
@@ -35,13 +35,4 @@ export function watchedNames(patterns: readonly string[]): WatchedNames {
 export function isWatched(watched: WatchedNames, path: string): boolean {
   const name = basename(path);
   return [...(watched.get(dirname(path)) ?? [])].some((pattern) => mayMatch(pattern, name));
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  } catch {
-    // EACCES, ENOTDIR, ELOOP: what is below cannot be watched, nor read by the programs in a sandbox.
-    return false;
-  }
 }

@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import type { Finding } from '../../core/policy/model/finding.js';
 import { readRegularFile } from '../../engine/system/regular-file.js';
+import { statOf } from '../../engine/system/stat-of.js';
 
 /** Most directories that are searched for a repository, upwards. */
 const MAX_DEPTH = 64;
@@ -43,7 +43,7 @@ function findGitDirectory(directory: string): string | undefined {
   let place = directory;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
     const candidate = join(place, '.git');
-    const stat = statSync(candidate, { throwIfNoEntry: false });
+    const stat = statOf(candidate);
     if (stat?.isDirectory()) return candidate;
     const [, target] = /^gitdir: (.+)$/m.exec((stat && readText(candidate)) ?? '') ?? [];
     if (target !== undefined) return resolve(place, target);

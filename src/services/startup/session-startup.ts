@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import { type Startup, startupText } from '../../core/startup/startup-text.js';
+import { statOf } from '../../engine/system/stat-of.js';
 import type { Commands } from '../commands/commands.js';
 import type { StartupGate } from '../gate/startup-gate.js';
 import type { Caller } from '../registry/caller.js';
@@ -111,4 +111,4 @@ export class SessionStartup {
   }
 }
 
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
