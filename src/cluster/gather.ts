@@ -5,6 +5,7 @@ import type { RequestName } from '../core/protocol/requests.js';
 import type { ReceivedRequest } from '../services/ports/cluster-port.js';
 import { nodeUnreachable } from './failures.js';
 import type { LinkReply } from './link-types.js';
+import type { Relay } from './relay.js';
 import type { Worker } from './workers.js';
 
 /** Time for all nodes to answer what is asked of all, in milliseconds. */
@@ -86,17 +87,20 @@ export function mergeAnswers(
   return { ...merged, ...next, ...rest } as unknown as LinkReply;
 }
 
-/** Asks all workers at once, and makes one answer of theirs. */
-export async function askAll(workers: readonly Worker[], received: ReceivedRequest): Promise<LinkReply> {
-  const { name, payload, caller } = received;
+/**
+ * Asks all workers at once, and makes one answer of theirs.
+ * @param relay sends the request to a worker
+ */
+export async function askAll(workers: readonly Worker[], received: ReceivedRequest, relay: Relay): Promise<LinkReply> {
+  const { name, payload, caller, trace } = received;
   const asked = workers.flatMap((worker) => {
     const own = ownPayload(name, payload, worker.name);
     return own === undefined ? [] : [{ worker, payload: own.payload }];
   });
   const answers = await Promise.all(
     asked.map(async ({ worker, payload: own }) => {
-      const request = { name, payload: own, caller, repeat: 'safe' as const };
-      return { node: worker.name, reply: await inTime(worker, () => worker.link.request(request)) };
+      const request = { name, payload: own, caller, trace, repeat: 'safe' as const };
+      return { node: worker.name, reply: await inTime(worker, () => relay(worker, request)) };
     }),
   );
   const isMissing = ({ reply }: NodeAnswer) => 'error' in reply && ABSENCES.has(reply.error.code);

@@ -8,6 +8,7 @@ import type { Repeat } from '../core/cluster/routes.js';
 import type { Log } from '../core/logging/log.js';
 import type { RequestName } from '../core/protocol/requests.js';
 import type { EventName } from '../core/protocol/results.js';
+import type { TraceCarrier } from '../core/traces/traces.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
 import { DialError, type Dialled } from './dial.js';
 import { nodeLost, nodeUnreachable } from './failures.js';
@@ -42,6 +43,8 @@ export interface LinkRequest {
   readonly payload: unknown;
   readonly caller: Caller;
   readonly repeat: Repeat;
+  /** The trace that it belongs to on the worker. */
+  readonly trace?: TraceCarrier | undefined;
 }
 
 /** A request without an answer yet. */
@@ -251,14 +254,14 @@ export class Link implements AsyncDisposable {
   }
 
   #send(socket: Socket, pending: Pending): void {
-    const { name, payload, caller } = pending;
+    const { name, payload, caller, trace } = pending;
     pending.isSent = true;
     const { sink } = caller;
     const client = sink && this.#clients.announce({ ...caller, sink }, socket, this.#options.ownNode);
     const about = client
       ? { client: client.caller.sink.id }
       : { caller: { principal: announced(caller.principal, this.#options.ownNode), from: caller.from } };
-    socket.emit('request', { ...about, name, payload }, (reply: LinkReply) => {
+    socket.emit('request', { ...about, name, payload, trace }, (reply: LinkReply) => {
       client?.holdForReply();
       if (client && !('error' in reply)) this.#clients.note(client, { name, payload, reply });
       pending.answer(reply);

@@ -11,6 +11,7 @@ import { askAll, askOwner } from './gather.js';
 import type { LinkReply } from './link-types.js';
 import { ObjectPlaces } from './object-places.js';
 import { choosePlace } from './placement.js';
+import type { Relay } from './relay.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 import type { Worker, Workers } from './workers.js';
 
@@ -28,11 +29,13 @@ interface Placed {
 export class Router {
   readonly #workers: Workers;
   readonly #subscriptions: ClusterSubscriptions;
+  readonly #relay: Relay;
   readonly #places = new ObjectPlaces();
 
-  constructor(workers: Workers, subscriptions: ClusterSubscriptions) {
+  constructor(workers: Workers, subscriptions: ClusterSubscriptions, relay: Relay) {
     this.#workers = workers;
     this.#subscriptions = subscriptions;
+    this.#relay = relay;
   }
 
   /**
@@ -90,7 +93,7 @@ export class Router {
 
   #toAll(received: ReceivedRequest): Send {
     if (received.name === 'subscribe') return () => this.#subscriptions.subscribe(received);
-    return async () => answeredBy(await askAll(this.#workers.all(), received));
+    return async () => answeredBy(await askAll(this.#workers.all(), received, this.#relay));
   }
 
   #toPlace(received: ReceivedRequest): Send {
@@ -144,11 +147,11 @@ export class Router {
     return `none of ${workers.length} workers${wish} is connected, takes new work and has room`;
   }
 
-  async #request(worker: Worker, { name, payload, request, caller }: ReceivedRequest): Promise<LinkReply> {
+  async #request(worker: Worker, { name, payload, request, caller, trace }: ReceivedRequest): Promise<LinkReply> {
     const named = withId(worker, name, payload, request);
     const { repeat } = ROUTES[name];
     if (named.id !== undefined) this.#places.note(caller.principal.id, named.id, worker.name);
-    const reply = await worker.link.request({ name, payload: named.payload, caller, repeat });
+    const reply = await this.#relay(worker, { name, payload: named.payload, caller, repeat, trace });
     const { command_id: commandId } = reply as Placed;
     if (typeof commandId === 'string') this.#places.note(caller.principal.id, commandId, worker.name);
     return reply;

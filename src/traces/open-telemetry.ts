@@ -16,6 +16,7 @@ import type {
   TraceCarrier,
   TracedCommand,
   TracedEnd,
+  TracedRelay,
   TracedRequest,
   Traces,
 } from '../core/traces/traces.js';
@@ -46,17 +47,16 @@ export class OpenTelemetryTraces implements Traces {
     const parent = request.trace ? continued(request.trace) : ROOT_CONTEXT;
     const options = { kind: SpanKind.SERVER, attributes: attributesOf(request) };
     const span = this.#tracer.startSpan(request.name, options, parent);
-    try {
-      const reply = await context.with(trace.setSpan(parent, span), carryOut);
-      const code = codeIn(reply);
-      if (code !== undefined) fail(span, code);
-      return reply;
-    } catch (error) {
-      fail(span, codeIn({ error }) ?? 'INTERNAL');
-      throw error;
-    } finally {
-      span.end();
-    }
+    return within(span, () => context.with(trace.setSpan(parent, span), carryOut));
+  }
+
+  async relay<T extends object>({ name, node }: TracedRelay, send: (trace: TraceCarrier) => Promise<T>): Promise<T> {
+    const parent = context.active();
+    const attributes = { 'shell_adapter.request': name, 'shell_adapter.node': node };
+    const span = this.#tracer.startSpan('relay', { kind: SpanKind.CLIENT, attributes }, parent);
+    const carrier: TraceCarrier = {};
+    propagation.inject(trace.setSpan(parent, span), carrier);
+    return within(span, () => send(carrier));
   }
 
   command({ id, sessionId, command, args }: TracedCommand): CommandSpan {
@@ -82,6 +82,21 @@ export class OpenTelemetryTraces implements Traces {
 
   kept<A extends unknown[], R>(act: (...args: A) => R): (...args: A) => R {
     return context.bind(context.active(), act);
+  }
+}
+
+/** Ends a span with what is carried out within it. */
+async function within<T extends object>(span: Span, carryOut: () => Promise<T>): Promise<T> {
+  try {
+    const reply = await carryOut();
+    const code = codeIn(reply);
+    if (code !== undefined) fail(span, code);
+    return reply;
+  } catch (error) {
+    fail(span, codeIn({ error }) ?? 'INTERNAL');
+    throw error;
+  } finally {
+    span.end();
   }
 }
 

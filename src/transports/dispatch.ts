@@ -151,7 +151,7 @@ async function handle<N extends RequestName, T extends object>(
 
 /** How other nodes of the cluster answer a request; undefined for one that is answered here. */
 function routeOf<N extends RequestName, T extends object>(
-  { services, log }: DispatchContext,
+  { services, log, trace }: DispatchContext,
   { name, payload, caller, isRelayed }: NamedRequest<N>,
   request: Request<N>,
   act: (request: Request<N>) => Promise<T>,
@@ -163,7 +163,7 @@ function routeOf<N extends RequestName, T extends object>(
       return { error: bodyOf(error, name, log) };
     }
   };
-  const send = services.cluster.route({ name, payload, request, caller, answerHere });
+  const send = services.cluster.route({ name, payload, request, caller, trace, answerHere });
   if (!send) return undefined;
   if (isRelayed !== true) throw notRelayed(name);
   return async () => {

@@ -59,12 +59,19 @@ export const clientMessage = z.object({ client: text, principal: relayedPrincipa
 /** Ends what belongs to a client that has gone. */
 export const goneMessage = z.object({ client: text });
 
+/** The trace that a request belongs to. What cannot be read is left out: a request does not fail for it. */
+const trace = z.object({
+  traceparent: z.string().max(64).optional().catch(undefined),
+  tracestate: z.string().max(512).optional().catch(undefined),
+});
+
 /** A request of a client that was announced, or of one without events. */
 export const requestMessage = z.object({
   client: text.optional(),
   caller: clientMessage.omit({ client: true }).optional(),
   name: text,
   payload: z.unknown(),
+  trace: trace.optional().catch(undefined),
 });
 
 /** An event for a client. `bytes` is what it takes of the window. */

@@ -21,6 +21,15 @@ export interface TracedRequest {
   readonly trace: TraceCarrier | undefined;
 }
 
+/** A request on its way to another node, as its span shows it. */
+export interface TracedRelay {
+  readonly name: RequestName;
+  /** Name of the node that it is sent to. */
+  readonly node: string;
+  /** The trace of the client: what the node gets where nothing is traced here. */
+  readonly trace: TraceCarrier | undefined;
+}
+
 /** A command as its span shows it. */
 export interface TracedCommand {
   readonly id: string;
@@ -49,6 +58,11 @@ export interface CommandSpan {
 export interface Traces {
   /** Carries a request out within a span. An answer with `error` is an error of the span. */
   request<T extends object>(request: TracedRequest, carryOut: () => Promise<T>): Promise<T>;
+  /**
+   * Sends a request to another node within a span below that of the request. An answer with `error` is an error of the span.
+   * @param send gets the trace for the other node, whose spans are below this one
+   */
+  relay<T extends object>(relay: TracedRelay, send: (trace: TraceCarrier | undefined) => Promise<T>): Promise<T>;
   /** Begins the span of a command, below the request that it belongs to. Undefined when nothing is traced. */
   command(command: TracedCommand): CommandSpan | undefined;
   /** Returns the function for a call at a later time, whose spans are below the present request. */
@@ -58,6 +72,7 @@ export interface Traces {
 /** A `Traces` without any effect. */
 export const NO_TRACES: Traces = {
   request: (_request, carryOut) => carryOut(),
+  relay: ({ trace }, send) => send(trace),
   command: () => undefined,
   kept: (act) => act,
 };

@@ -2,6 +2,7 @@ import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { NodeLoad } from '../../core/cluster/link-messages.js';
 import { ROUTES } from '../../core/cluster/routes.js';
 import type { Answer, Request, RequestName } from '../../core/protocol/requests.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 
 /** A request that a transport has received, with its payload as it came and after parsing. */
@@ -11,6 +12,8 @@ export interface ReceivedRequest {
   readonly payload: unknown;
   readonly request: object;
   readonly caller: Caller;
+  /** The trace that its client names. */
+  readonly trace: TraceCarrier | undefined;
   /** Answers it, or the same request with other fields, by the services of this node. Never rejects. */
   readonly answerHere: (fields?: object) => Promise<RoutedReply['reply']>;
 }

@@ -116,7 +116,7 @@ export class GatewayLink {
 
   /** Handles a request; never rejects. */
   async #answer(
-    { client, caller: about, name, payload }: z.output<typeof requestMessage>,
+    { client, caller: about, name, payload, trace }: z.output<typeof requestMessage>,
     acknowledge: ((reply: unknown) => void) | undefined,
   ): Promise<void> {
     const known = client === undefined ? undefined : this.#clients.get(client)?.caller;
@@ -126,7 +126,7 @@ export class GatewayLink {
       return;
     }
     try {
-      acknowledge?.(await dispatch(this.#options, name, payload, caller));
+      acknowledge?.(await dispatch({ ...this.#options, trace }, name, payload, caller));
     } catch (error) {
       this.#options.log.error('an answer could not be given', { node: this.#options.gateway, error: String(error) });
       acknowledge?.(errorReply('internal error; the log of the node has the details', 'INTERNAL'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import type { Role } from '../../../src/core/access/roles.js';
 import type { NodeInfo } from '../../../src/core/protocol/requests/nodes.js';
-import { type DaemonSettings, TestDaemon } from '../../support/daemon.js';
+import { type DaemonOptions, type DaemonSettings, TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 import { CertificateAuthority, type NodeCertificate } from './certificates.js';
@@ -29,16 +29,21 @@ export class TestCluster implements AsyncDisposable {
   }
 
   /** Starts a gateway. */
-  async startGateway(name = 'gate', cluster: Record<string, unknown> = {}): Promise<TestDaemon> {
+  async startGateway(
+    name = 'gate',
+    cluster: Record<string, unknown> = {},
+    options: DaemonOptions = {},
+  ): Promise<TestDaemon> {
     const tls = this.authority.issue(name, 'serverAuth,clientAuth');
-    return this.#start({ cluster: this.#settings(name, 'gateway', tls, cluster) });
+    const settings = { ...options.settings, cluster: this.#settings(name, 'gateway', tls, cluster) };
+    return this.#start({ ...options, settings });
   }
 
   /** Starts a worker. Its certificate can be used to be dialled only. */
-  async startWorker(name: string, settings: DaemonSettings = {}): Promise<TestWorker> {
+  async startWorker(name: string, settings: DaemonSettings = {}, env: DaemonOptions['env'] = {}): Promise<TestWorker> {
     const tls = this.authority.issue(name, 'serverAuth');
     const cluster = this.#settings(name, 'worker', tls, settings.cluster);
-    const daemon = await this.#start({ ...settings, cluster });
+    const daemon = await this.#start({ settings: { ...settings, cluster }, env });
     return { name, daemon, url: `https://127.0.0.1:${await linkPortOf(daemon)}` };
   }
 
@@ -82,8 +87,8 @@ export class TestCluster implements AsyncDisposable {
     return { enabled: true, role, name, link_port: 0, tls, secret_file: this.secretFile, ...more };
   }
 
-  async #start(settings: DaemonSettings): Promise<TestDaemon> {
-    const daemon = await TestDaemon.start({ settings });
+  async #start(options: DaemonOptions): Promise<TestDaemon> {
+    const daemon = await TestDaemon.start(options);
     this.#daemons.add(daemon);
     return daemon;
   }
