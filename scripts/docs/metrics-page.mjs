@@ -24,7 +24,9 @@ const IDLE = {
 /** Renders the page. */
 export async function renderMetrics() {
   const registry = new Registry();
-  new PrometheusMetrics(registry).watch([], () => Promise.resolve(IDLE));
+  const prometheus = new PrometheusMetrics(registry);
+  prometheus.watch([], () => Promise.resolve(IDLE));
+  prometheus.watchWorkers(() => []);
   const metrics = registry.getMetricsAsArray();
   const own = metrics.filter(({ name }) => name.startsWith(PREFIX));
   const rows = await Promise.all(own.map(describe));
@@ -33,7 +35,8 @@ export async function renderMetrics() {
     purpose: 'Every Prometheus metric at `/metrics`, with its type, labels and meaning.',
     source: 'src/transports/http',
     sections: [
-      'Label values come from fixed lists: no metric contains an id, a command or other text that clients send. ' +
+      'Only gateways of a [cluster](../operate/cluster.md) have the metrics `cluster_…`. ' +
+        'Label values come from fixed lists: no metric contains an id, a command or other text that clients send. ' +
         'Histograms have the series `_bucket`, `_sum` and `_count`.',
       '## Metrics of the daemon',
       markdownTable(['metric', 'type', 'labels', 'meaning'], rows),

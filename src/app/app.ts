@@ -144,13 +144,16 @@ interface Parts {
   readonly notifications: Notifications;
 }
 
-/** Has the gauges of Prometheus read from the running daemon. */
+/** Has the gauges of Prometheus read from the running daemon, and those of a gateway from its cluster. */
 function watchWorkload(prometheus: PrometheusMetrics, { engine, services, server, settings }: Parts): void {
   const shells = SHELLS.map(({ name }) => name);
   prometheus.watch(shells, async () => {
     const { resources: limits } = settings.limits();
     return { ...(await sampleWorkload({ ...services, ...engine, limits })), clients: server.clients };
   });
+  const { cluster } = services;
+  if (!cluster.runsSessions)
+    prometheus.watchWorkers(() => cluster.nodes.list().nodes.filter(({ role }) => role === 'worker'));
 }
 
 function urlOf({ address, family, port }: AddressInfo, { socketio }: Configuration): string {

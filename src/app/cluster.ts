@@ -22,7 +22,7 @@ export function buildCluster(
   { access, sessions, executions, connections }: Shown,
   context: RuntimeContext,
 ): ClusterPort {
-  const { node, configuration, version, log, closers, traces } = context;
+  const { node, configuration, version, log, closers, traces, metrics } = context;
   if (!node) return NO_CLUSTER;
   const { cluster } = configuration();
   const identity = identityOf(node, instance, version);
@@ -36,7 +36,7 @@ export function buildCluster(
   }
   const { secret, tls } = credentialsOf(configuration());
   const about = { identity, secret, tls, leaseMs: cluster.leaseMs };
-  const gateway = new Gateway({ ...about, connections, traces, log: log('cluster') });
+  const gateway = new Gateway({ ...about, connections, traces, metrics, log: log('cluster') });
   closers.push(() => gateway[Symbol.asyncDispose]());
   access.onTokenEnd((id) => {
     gateway.endAccess(id);

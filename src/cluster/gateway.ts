@@ -2,7 +2,6 @@ import type { Role } from '../core/access/roles.js';
 import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
-import type { Traces } from '../core/traces/traces.js';
 import type { ClusterPort, NodesPort } from '../services/ports/cluster-port.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
 import type { Connections } from '../services/registry/connections.js';
@@ -10,7 +9,7 @@ import { nodeUnreachable, noCapacity } from './failures.js';
 import type { Link } from './link.js';
 import type { LinkedCaller } from './link-types.js';
 import { placeable } from './placement.js';
-import { makeRelay } from './relay.js';
+import { makeRelay, type RelayRecorders } from './relay.js';
 import { Router } from './router.js';
 import { ClusterSubscriptions } from './subscribe.js';
 import { Workers, type WorkersOptions } from './workers.js';
@@ -19,9 +18,8 @@ import { Workers, type WorkersOptions } from './workers.js';
 const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];
 
 /** Dependencies of `Gateway`. */
-export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onChange'> {
+export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onChange' | 'onLost'>, RelayRecorders {
   readonly connections: Pick<Connections, 'all'>;
-  readonly traces: Pick<Traces, 'relay'>;
 }
 
 /** The cluster of a gateway: it sends the requests of its clients on to workers, and runs nothing itself. */
@@ -40,9 +38,12 @@ export class Gateway implements ClusterPort {
       onChange: () => {
         this.#subscriptions.refresh();
       },
+      onLost: () => {
+        options.metrics.nodeLost();
+      },
     });
     this.#subscriptions = new ClusterSubscriptions(() => this.#workers.all());
-    const router = new Router(this.#workers, this.#subscriptions, makeRelay(options.traces));
+    const router = new Router(this.#workers, this.#subscriptions, makeRelay(options));
     this.route = (received) => router.route(received);
   }
 

@@ -34,6 +34,8 @@ export interface LinkOptions {
   readonly audience: () => readonly LinkedCaller[];
   /** Called when the worker has been connected, or is lost. */
   readonly onChange: () => void;
+  /** Called when a worker that was connected is lost, unless it was removed. */
+  readonly onLost: () => void;
   readonly log: Log;
 }
 
@@ -244,7 +246,9 @@ export class Link implements AsyncDisposable {
     this.#options.log.warn('a node is lost', { node: this.#options.node, why });
     this.#clients.lose(why);
     for (const pending of this.#pending) this.#failLost(pending, why);
-    if (!this.#closing.signal.aborted) this.#options.onChange();
+    if (this.#closing.signal.aborted) return;
+    if (this.#known) this.#options.onLost();
+    this.#options.onChange();
   }
 
   #failLost(pending: Pending, why: string): void {

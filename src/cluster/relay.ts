@@ -1,12 +1,13 @@
 import type { RequestName } from '../core/protocol/requests.js';
 import type { Repeat } from '../core/cluster/routes.js';
+import type { ClusterMetrics } from '../core/metrics/metrics.js';
 import type { TraceCarrier, Traces } from '../core/traces/traces.js';
 import type { Caller } from '../services/registry/caller.js';
 import type { LinkReply } from './link-types.js';
 import type { Worker } from './workers.js';
 
 /** A request of a client, for one worker. */
-export interface RelayedRequest {
+interface RelayedRequest {
   readonly name: RequestName;
   readonly payload: unknown;
   readonly caller: Caller;
@@ -18,10 +19,19 @@ export interface RelayedRequest {
 /** Sends a request to a worker; never rejects. */
 export type Relay = (worker: Worker, request: RelayedRequest) => Promise<LinkReply>;
 
-/** Sends requests to workers, each within a span of its own. */
+/** What shows the requests that are sent on. */
+export interface RelayRecorders {
+  readonly traces: Pick<Traces, 'relay'>;
+  readonly metrics: ClusterMetrics;
+}
+
+/** Sends requests to workers, each within a span of its own, and counts them. */
 export const makeRelay =
-  (traces: Pick<Traces, 'relay'>): Relay =>
-  (worker, request) =>
-    traces.relay({ name: request.name, node: worker.name, trace: request.trace }, (trace) =>
-      worker.link.request({ ...request, trace }),
-    );
+  ({ traces, metrics }: RelayRecorders): Relay =>
+  async (worker, request) => {
+    const startedAt = performance.now();
+    const about = { name: request.name, node: worker.name, trace: request.trace };
+    const reply = await traces.relay(about, (trace) => worker.link.request({ ...request, trace }));
+    metrics.requestRelayed('error' in reply ? reply.error.code : 'ok', performance.now() - startedAt);
+    return reply;
+  };

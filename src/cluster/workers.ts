@@ -21,6 +21,8 @@ export interface WorkersOptions {
   readonly audience: () => readonly LinkedCaller[];
   /** Called when a worker has been connected, or is lost. */
   readonly onChange: () => void;
+  /** Called when a worker that was connected is lost, unless it was removed. */
+  readonly onLost: () => void;
   readonly log: Log;
 }
 
@@ -79,7 +81,7 @@ export class Workers implements AsyncDisposable {
     if (known?.change(registration) === true) return known;
     await this.#end(registration.node);
     const { node, url } = registration;
-    const { leaseMs, audience, onChange, log, ...own } = this.#options;
+    const { leaseMs, audience, onChange, onLost, log, ...own } = this.#options;
     const link = new Link({
       node,
       ownNode: own.identity.node,
@@ -87,6 +89,7 @@ export class Workers implements AsyncDisposable {
       leaseMs,
       audience,
       onChange,
+      onLost,
       log,
     });
     const worker = new RegisteredWorker(registration, link);

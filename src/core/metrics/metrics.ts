@@ -36,7 +36,7 @@ export type ShellReplacement = (typeof SHELL_REPLACEMENTS)[number];
  * Counters for the layers below the transports. Every method returns at once and never throws. Label values come from
  * fixed short lists; ids and texts of clients are not used as labels, so that the number of time series stays bounded.
  */
-export interface Metrics extends EgressMetrics {
+export interface Metrics extends EgressMetrics, ClusterMetrics {
   /** Counts an opened session, by the name of its shell. */
   sessionOpened(shell: string): void;
   /** Counts an ended session. */
@@ -85,6 +85,14 @@ export interface EgressMetrics {
   egressTransferred(sentBytes: number, receivedBytes: number): void;
 }
 
+/** Counters of a gateway. */
+export interface ClusterMetrics {
+  /** Counts a request that was sent on to a worker, with the time until its answer in milliseconds. */
+  requestRelayed(outcome: 'ok' | ErrorCode, durationMs: number): void;
+  /** Counts a worker that was lost, with what ran on it. */
+  nodeLost(): void;
+}
+
 /** Counters of output bytes, one for each stream. */
 export type OutputMeters = Readonly<Record<OutputStreamName, (bytes: number) => void>>;
 
@@ -106,5 +114,7 @@ export const NO_METRICS: Metrics = {
   notificationEnded: noop,
   egressConnected: noop,
   egressTransferred: noop,
+  requestRelayed: noop,
+  nodeLost: noop,
   output: { stdout: noop, stderr: noop },
 };

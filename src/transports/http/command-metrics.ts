@@ -29,7 +29,7 @@ export class CommandMetrics {
       ['kind', 'status'],
     );
     this.#finished = each(COMMAND_KINDS, (kind) => each(COMMAND_ENDS, (status) => bind(finished, { kind, status })));
-    const seconds = instruments.histogram('command_duration_seconds', 'Run time of commands.', 'kind', BUCKETS);
+    const seconds = instruments.histogram('command_duration_seconds', 'Run time of commands.', ['kind'], BUCKETS);
     this.#times = each(COMMAND_KINDS, (kind) => bindTime(seconds, { kind }));
     const cpu = instruments.counter('commands_cpu_seconds_total', 'CPU time that commands have used.', []);
     this.#cpuSeconds = bind(cpu, {});

@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** A counter with its labels bound. */
 export type Count = (by?: number) => void;
@@ -18,10 +18,23 @@ export class Instruments {
     return new Counter({ name: `shell_adapter_${name}`, help, labelNames, registers: [this.#registry] });
   }
 
-  /** Creates a histogram with one label, named in the same way. The buckets are in seconds. */
-  histogram<L extends string>(name: string, help: string, label: L, buckets: number[]): Histogram<L> {
+  /** Creates a gauge that is read when the metrics are, named in the same way. */
+  gauge<L extends string>(name: string, help: string, labelNames: readonly L[], read: (gauge: Gauge<L>) => void): void {
+    const gauge = new Gauge({
+      name: `shell_adapter_${name}`,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect: () => {
+        read(gauge);
+      },
+    });
+  }
+
+  /** Creates a histogram, named in the same way. The buckets are in seconds. */
+  histogram<L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]): Histogram<L> {
     const registers = [this.#registry];
-    return new Histogram({ name: `shell_adapter_${name}`, help, labelNames: [label], buckets, registers });
+    return new Histogram({ name: `shell_adapter_${name}`, help, labelNames, buckets, registers });
   }
 }
 
@@ -34,7 +47,7 @@ export function bind<L extends string>(counter: Counter<L>, labels: Record<L, st
   };
 }
 
-/** Binds the label of a histogram of seconds; it is exported after its first value. */
+/** Binds the labels of a histogram of seconds; it is exported after its first value. */
 export function bindTime<L extends string>(histogram: Histogram<L>, labels: Record<L, string>): TakeTime {
   const bound = histogram.labels(labels);
   return (ms) => {

@@ -17,7 +17,9 @@ import type {
 } from '../../core/metrics/metrics.js';
 import type { NotificationEvent } from '../../core/notifications/notification.js';
 import type { RequestName } from '../../core/protocol/requests.js';
+import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
+import { ClusterCounters } from './cluster-metrics.js';
 import { CommandMetrics } from './command-metrics.js';
 import { EgressCounters } from './egress-metrics.js';
 import { registerGauges, type Sample } from './gauges.js';
@@ -44,6 +46,8 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #llm: LlmMetrics;
   readonly #egress: EgressCounters;
   readonly #notifications: NotificationMetrics;
+  readonly #instruments: Instruments;
+  #cluster: ClusterCounters | undefined;
 
   /**
    * @param registry where the metrics are registered; they are exported in the order of their registration
@@ -54,6 +58,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.contentType = registry.contentType;
     registerProcessMetrics(registry);
     const instruments = new Instruments(registry);
+    this.#instruments = instruments;
     this.#sessions = new SessionMetrics(instruments);
     this.#commands = new CommandMetrics(instruments);
     this.#requests = new RequestMetrics(instruments);
@@ -119,6 +124,14 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#egress.transferred(sentBytes, receivedBytes);
   }
 
+  requestRelayed(outcome: 'ok' | ErrorCode, durationMs: number): void {
+    this.#cluster?.relayed(outcome, durationMs);
+  }
+
+  nodeLost(): void {
+    this.#cluster?.lost();
+  }
+
   /**
    * Registers the gauges: `take` is called on each `render`. Has to be called once.
    * @param shells names of all supported shells
@@ -126,6 +139,11 @@ export class PrometheusMetrics implements Metrics, Exposition {
   watch(shells: readonly string[], take: () => Promise<Sample>): void {
     for (const shell of shells) this.#sessions.expect(shell);
     registerGauges(this.#registry, take);
+  }
+
+  /** Registers the metrics of a gateway, which other daemons do not have. Has to be called once, before it relays. */
+  watchWorkers(workers: () => readonly NodeInfo[]): void {
+    this.#cluster = new ClusterCounters(this.#instruments, workers);
   }
 
   /** Renders all metrics as text, in the format of `contentType`. */

@@ -5,7 +5,9 @@ import { type RequestName, requests } from '../../core/protocol/requests.js';
 import { bind, bindTime, type Count, each, type Instruments, type TakeTime } from './instruments.js';
 
 /** In seconds: some requests are answered from memory, others wait for the end of a command. */
-const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600];
+export const REQUEST_BUCKETS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600,
+];
 
 const REQUEST_NAMES: readonly (RequestName | 'unknown')[] = [...(Object.keys(requests) as RequestName[]), 'unknown'];
 
@@ -32,8 +34,8 @@ export class RequestMetrics {
     const latency = instruments.histogram(
       'request_duration_seconds',
       'Time from a request to its answer, including the command that it waits for.',
-      'request',
-      BUCKETS,
+      ['request'],
+      REQUEST_BUCKETS,
     );
     this.#times = each(REQUEST_NAMES, (request) => bindTime(latency, { request }));
   }

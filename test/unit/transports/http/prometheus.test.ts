@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { requests } from '../../../../src/core/protocol/requests.js';
+import type { NodeInfo } from '../../../../src/core/protocol/requests/nodes.js';
 import type { Sample } from '../../../../src/transports/http/gauges.js';
 import { PrometheusMetrics } from '../../../../src/transports/http/prometheus.js';
 import { readPage, readSamples } from '../../../support/prometheus.js';
@@ -92,6 +93,35 @@ describe('gauges', () => {
     expect((await read(metrics)).get('clients_connected')).toBe(1);
     clients = 5;
     expect((await read(metrics)).get('clients_connected')).toBe(5);
+  });
+});
+
+describe('the metrics of a gateway', () => {
+  const worker = (state: NodeInfo['state'], problem: string | null = null) => ({ state, problem }) as NodeInfo;
+
+  it('are those of its workers at the moment', async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.watchWorkers(() => [worker('live'), worker('draining'), worker('suspect', 'gone')]);
+    metrics.requestRelayed('ok', 250);
+    metrics.requestRelayed('NODE_LOST', 250);
+    metrics.nodeLost();
+    expect(Object.fromEntries(await read(metrics))).toMatchObject({
+      'cluster_links{state="connected"}': 2,
+      'cluster_links{state="broken"}': 1,
+      'cluster_nodes{state="suspect"}': 1,
+      'cluster_nodes{state="lost"}': 0,
+      'cluster_relayed_requests_total{outcome="ok"}': 1,
+      'cluster_relayed_requests_total{outcome="NODE_LOST"}': 1,
+      cluster_relay_seconds_sum: 0.5,
+      cluster_node_losses_total: 1,
+    });
+  });
+
+  it('are not there for other daemons', async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.requestRelayed('ok', 1);
+    metrics.nodeLost();
+    expect([...(await read(metrics)).keys()].filter((name) => name.startsWith('cluster_'))).toEqual([]);
   });
 });
 
