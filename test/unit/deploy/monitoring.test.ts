@@ -56,9 +56,11 @@ interface RegisteredMetric {
 async function knownSeries(): Promise<Map<string, Map<string, Set<string>>>> {
   const registry = new Registry();
   const sample = { clients: 0, sessionsByShell: {}, runningCommands: { session: 0, one_shot: 0 }, queuedCommands: 0 };
-  new PrometheusMetrics(registry).watch([], () =>
+  const metrics = new PrometheusMetrics(registry);
+  metrics.watch([], () =>
     Promise.resolve({ ...sample, llmCalls: [], memoryBytes: 0, processes: 0, limits: {}, spoolBytes: 0 }),
   );
+  metrics.watchWorkers(() => []);
   const known = new Map<string, Map<string, Set<string>>>();
   for (const metric of registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[]) {
     const { values, type } = await metric.get();
