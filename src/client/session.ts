@@ -70,6 +70,14 @@ export class ClientSession implements AsyncDisposable {
     return this.#end;
   }
 
+  /**
+   * Whether the daemon can reach the session. False between `session_detached` and `session_reattached`, while a gateway
+   * has lost the connection to its node: requests wait, or fail with NODE_LOST or NODE_UNREACHABLE. False after its end.
+   */
+  get isReachable(): boolean {
+    return this.#end === undefined && this.#link.router.session(this.id)?.isReachable !== false;
+  }
+
   /** Runs a command; commands of one session run one after another. */
   execute(command: string, options: ExecuteOptions = {}): ClientCommand {
     const ids = { commandId: options.commandId ?? randomCommandId(), sessionId: this.id };

@@ -178,8 +178,10 @@ export class Connection {
     request.isSent = true;
     // Socket.IO drops the callback when the connection breaks: an answer always belongs to the last attempt.
     this.#socket.emit(request.name, request.payload, (reply: { readonly error?: ErrorBody }) => {
-      if (reply.error) request.reject(ClientError.from(reply.error));
-      else request.resolve(withPlainBytes(reply));
+      const { error } = reply;
+      if (!error) request.resolve(withPlainBytes(reply));
+      else if (this.#settings.reconnect && this.#pending.isRepeatedAfter(request, error)) this.#send(request);
+      else request.reject(ClientError.from(error));
     });
   }
 

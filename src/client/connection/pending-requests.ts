@@ -1,3 +1,4 @@
+import type { ErrorBody } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import { ClientError } from '../contract/errors.js';
 import type { RequestOptions } from '../contract/options.js';
@@ -123,6 +124,15 @@ export class PendingRequests {
     signal?.addEventListener('abort', onAbort);
     this.#requests.add(request);
     return request;
+  }
+
+  /**
+   * Whether a request is sent again after the error of a gateway: the node was lost before its answer, has changed nothing
+   * for it, and the request would be sent again after a lost connection.
+   */
+  isRepeatedAfter(request: PendingRequest, { code, details }: ErrorBody): boolean {
+    const isSafe = code === 'NODE_LOST' && details?.['retry_safe'] === true;
+    return isSafe && isRepeatable(request) && this.#requests.has(request);
   }
 
   /** Requests that have not been sent yet. */

@@ -59,6 +59,7 @@ async function attachAgain(
   try {
     const request = { session_id: id, from_seq: sequence.next, max_bytes_per_second: maxBytesPerSecond };
     const { next_seq, gap } = await connection.request('attach_session', request, BOUND);
+    router.noteReachable(id, true);
     if (gap) router.noteGap(id, gap.to_seq);
     if (sequence.next === undefined) sequence.skip(next_seq - 1);
     return true;

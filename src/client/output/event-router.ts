@@ -9,6 +9,8 @@ export interface FollowedSession {
   readonly sequence: SequenceTracker;
   /** Set for a session that is only observed. */
   readonly maxBytesPerSecond?: number | undefined;
+  /** Whether its node is connected; false while a gateway has lost the connection to it. */
+  isReachable: boolean;
 }
 
 /** Routes the daemon's events to commands, sessions and listeners, each event once. */
@@ -42,8 +44,8 @@ export class EventRouter {
   }
 
   /** Routes the events of a session to it, until `leaveSession`. */
-  followSession(session: FollowedSession): void {
-    this.#sessions.set(session.id, session);
+  followSession(session: Omit<FollowedSession, 'isReachable'>): void {
+    this.#sessions.set(session.id, { ...session, isReachable: true });
   }
 
   /** Stops routing the events of a session. */
@@ -66,6 +68,8 @@ export class EventRouter {
     if (name === 'command_output') this.#onOutput(payload as EventPayload<'command_output'>);
     else if (name === 'output_gap') this.#onGap(payload as EventPayload<'output_gap'>);
     else if (name === 'session_closed') this.#onSessionClosed(payload as EventPayload<'session_closed'>);
+    else if (name === 'session_detached') this.#onDetached(payload as EventPayload<'session_detached'>);
+    else if (name === 'session_reattached') this.#onReattached(payload as EventPayload<'session_reattached'>);
     else {
       if (name === 'server_shutdown') this.#onShutdown((payload as EventPayload<'server_shutdown'>).reason);
       if (name === 'daemon_info') this.#onDaemon(payload as EventPayload<'daemon_info'>);
@@ -77,6 +81,12 @@ export class EventRouter {
   noteGap(sessionId: string, toSeq: number): void {
     const gap = this.#sessions.get(sessionId)?.sequence.skip(toSeq);
     if (gap) this.#announceGap({ session_id: sessionId, from_seq: gap.fromSeq, to_seq: gap.toSeq });
+  }
+
+  /** Notes whether the node of a session is connected. */
+  noteReachable(sessionId: string, isReachable: boolean): void {
+    const session = this.#sessions.get(sessionId);
+    if (session) session.isReachable = isReachable;
   }
 
   /** Switches the outputs to polling whose sessions are not followed. */
@@ -106,6 +116,17 @@ export class EventRouter {
       if (sessionId === event.session_id) output.noteGap();
     }
     this.listeners.emit('output_gap', event);
+  }
+
+  #onDetached(event: EventPayload<'session_detached'>): void {
+    this.noteReachable(event.session_id, false);
+    this.listeners.emit('session_detached', event);
+  }
+
+  #onReattached(event: EventPayload<'session_reattached'>): void {
+    this.noteReachable(event.session_id, true);
+    if (event.gap) this.noteGap(event.session_id, event.gap.to_seq);
+    this.listeners.emit('session_reattached', event);
   }
 
   #onSessionClosed(event: EventPayload<'session_closed'>): void {

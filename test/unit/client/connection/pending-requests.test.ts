@@ -99,6 +99,29 @@ describe('after a lost connection', () => {
   });
 });
 
+describe('after the loss of a node', () => {
+  const nodeLost = (isSafe: boolean) => ({ code: 'NODE_LOST', message: '', details: { retry_safe: isSafe } }) as const;
+
+  test('a request is repeated that changes nothing, while it waits', () => {
+    const pending = new PendingRequests();
+    const request = pending.add('get_session', {}, { timeoutMs: Infinity }, makeSettle().settle);
+    expect(pending.isRepeatedAfter(request, nodeLost(true))).toBe(true);
+    expect(pending.isRepeatedAfter(request, nodeLost(false))).toBe(false);
+    expect(pending.isRepeatedAfter(request, { ...nodeLost(true), code: 'NODE_UNREACHABLE' })).toBe(false);
+    request.resolve({});
+    expect(pending.isRepeatedAfter(request, nodeLost(true))).toBe(false);
+  });
+
+  test.each([
+    ['send_input', false],
+    ['get_session', true],
+  ] as const)('%s (bound: %s) is not repeated, as after a lost connection', (name, isBound) => {
+    const pending = new PendingRequests();
+    const request = pending.add(name, {}, { timeoutMs: Infinity, isBound }, makeSettle().settle);
+    expect(pending.isRepeatedAfter(request, nodeLost(true))).toBe(false);
+  });
+});
+
 describe('a request', () => {
   beforeEach(() => {
     vi.useFakeTimers();

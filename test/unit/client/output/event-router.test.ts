@@ -26,6 +26,30 @@ const outputEvent = (seq: number, session: string | null = 's') => ({
   data: 'x',
 });
 
+describe('a session whose node loses its connection', () => {
+  const at = { session_id: 's', node: 'worker-1' };
+
+  test('is followed further, and has its gap told once', () => {
+    const { router, heard } = makeRouter();
+    router.route('command_output', outputEvent(0));
+    router.route('session_detached', { ...at, code: 'NODE_UNREACHABLE' });
+    expect(router.session('s')?.isReachable).toBe(false);
+    router.route('command_output', outputEvent(4));
+    router.route('session_reattached', { ...at, next_seq: 5, gap: { from_seq: 1, to_seq: 3 } });
+    expect(router.session('s')?.isReachable).toBe(true);
+    expect(heard.filter(([name]) => name === 'output_gap')).toEqual([
+      ['output_gap', { session_id: 's', from_seq: 1, to_seq: 3 }],
+    ]);
+  });
+
+  test('is not known to a client that does not follow it', () => {
+    const { router } = makeRouter();
+    router.route('session_detached', { ...at, session_id: 'other', code: 'NODE_UNREACHABLE' });
+    expect(router.session('other')).toBeUndefined();
+    expect(router.session('s')?.isReachable).toBe(true);
+  });
+});
+
 describe('events', () => {
   test('of a followed session come once', () => {
     const { router, heard } = makeRouter();
