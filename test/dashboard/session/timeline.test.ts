@@ -74,3 +74,28 @@ it('does not move, and does not take the focus, for a command that a link has op
   expect(await hasFocus(page)).toBe(false);
   await client.request('close_session', { session_id: id });
 });
+
+it('keeps the order of the rows when a command is selected, and not the part of the output of the one before', async ({
+  openDashboard,
+  client,
+}) => {
+  const id = await client.openSession({ label: 'ordered' });
+  for (const command of ['echo b', 'echo c', 'echo a']) await client.run(command, id);
+  const { page } = await openDashboard({ route: `#/sessions/${id}?view=timeline` });
+  const list = page.getByRole('region', { name: 'Commands of the session' });
+  const commands = () => list.locator('a[data-row]').allInnerTexts();
+  const header = list.getByRole('columnheader', { name: 'Command' });
+  await header.getByRole('button').click();
+  await expect.poll(commands).toEqual(['echo a', 'echo b', 'echo c']);
+  for (const command of ['echo c', 'echo a']) {
+    await list.getByRole('link', { name: command, exact: true }).click();
+    await textOf(page).getByText(command, { exact: true }).waitFor();
+    expect(await commands()).toEqual(['echo a', 'echo b', 'echo c']);
+    expect(await header.getAttribute('aria-sort')).toBe('ascending');
+    expect(page.url()).toMatch(/[?&]sort=command&/);
+    expect(page.url()).not.toMatch(/stream|offset/);
+    await page.getByRole('button', { name: 'stderr 0 B' }).click();
+    expect(page.url()).toMatch(/[?&]stream=stderr/);
+  }
+  await client.request('close_session', { session_id: id });
+});

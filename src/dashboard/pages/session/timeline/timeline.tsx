@@ -31,15 +31,7 @@ const COLUMNS: readonly Column<CommandInfo>[] = [
     key: 'command',
     title: 'Command',
     sortBy: ({ command }) => command,
-    render: ({ command, command_id: id, session_id: session }) => (
-      <a
-        data-row
-        class="ellipsis command-cell"
-        href={hrefOf('sessions', [session ?? ''], { view: 'timeline', command: id })}
-      >
-        <code>{command}</code>
-      </a>
-    ),
+    render: (info) => <CommandLink info={info} />,
   },
   {
     key: 'at',
@@ -80,6 +72,18 @@ const COLUMNS: readonly Column<CommandInfo>[] = [
     render: ({ warnings }) => warnings.length > 0 && <Badge tone="warn">{countOf(warnings.length, 'warning')}</Badge>,
   },
 ];
+
+/** The filters in the address stay, but for the part of the output: that is of the command that was selected before. */
+function CommandLink({ info }: { readonly info: CommandInfo }): JSX.Element {
+  const { command, command_id: id, session_id: session } = info;
+  const { query } = useDashboard().router.route.value;
+  const wanted = { ...query, view: 'timeline', command: id, stream: '', offset: '' };
+  return (
+    <a data-row class="ellipsis command-cell" href={hrefOf('sessions', [session ?? ''], wanted)}>
+      <code>{command}</code>
+    </a>
+  );
+}
 
 const Missing = ({ hasOlder }: { readonly hasOlder: boolean }): JSX.Element => (
   <Problem title="There is no such command">
