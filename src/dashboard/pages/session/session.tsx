@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
@@ -8,6 +9,8 @@ import type { PageProps } from '../../router/page.js';
 import { useDashboard } from '../../state/context.js';
 import { RunBar } from './controls/run-bar.js';
 import { LimitsView } from './limits/limits-view.js';
+import type { UsageRecord } from './limits/usage-record.js';
+import { useUsage } from './limits/use-usage.js';
 import { SessionHead, type SessionTab, TABS } from './session-head.js';
 import { TerminalModel } from './terminal/terminal-model.js';
 import { TerminalView } from './terminal/terminal-view.js';
@@ -39,6 +42,7 @@ function OpenedSession({ session }: { readonly session: ViewedSession }): JSX.El
   const { session_id: id } = session.info;
   const model = useMemo(() => new TerminalModel(dashboard, id), [id]);
   useEffect(() => () => model[Symbol.dispose](), [model]);
+  const usage = useUsage(id, model);
   const tab = TABS.find(({ name }) => name === view)?.name ?? 'terminal';
   // Its code is loaded when it is first seen; it then goes on behind the other views.
   const wasSeen = useRef(false);
@@ -52,7 +56,7 @@ function OpenedSession({ session }: { readonly session: ViewedSession }): JSX.El
       </div>
       {tab === 'terminal' ? null : (
         <div role="tabpanel" class="tab" aria-label={tab}>
-          <OtherView session={session} tab={tab} model={model} />
+          <OtherView session={session} tab={tab} usage={usage} />
         </div>
       )}
     </>
@@ -62,8 +66,8 @@ function OpenedSession({ session }: { readonly session: ViewedSession }): JSX.El
 interface OtherViewProps {
   readonly session: ViewedSession;
   readonly tab: SessionTab;
-  readonly model: TerminalModel;
+  readonly usage: ReadonlySignal<UsageRecord>;
 }
 
-const OtherView = ({ session, tab, model }: OtherViewProps): JSX.Element =>
-  tab === 'timeline' ? <Timeline session={session} /> : <LimitsView session={session} model={model} />;
+const OtherView = ({ session, tab, usage }: OtherViewProps): JSX.Element =>
+  tab === 'timeline' ? <Timeline session={session} /> : <LimitsView session={session} usage={usage} />;

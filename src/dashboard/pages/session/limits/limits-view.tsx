@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type ReadonlySignal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
 import { Bar } from '../../../components/bar.js';
@@ -9,10 +9,9 @@ import { Panel } from '../../../components/panel.js';
 import { Empty } from '../../../components/states.js';
 import { formatClock } from '../../../format/time.js';
 import { useDashboard } from '../../../state/context.js';
-import type { TerminalModel } from '../terminal/terminal-model.js';
 import type { ViewedSession } from '../use-session.js';
 import { LIMIT_ROWS, type LimitRow } from './limit-rows.js';
-import { type UsageRecord, useUsage } from './use-usage.js';
+import type { UsageRecord, UsageSample } from './usage-record.js';
 import { marksOf, warningText } from './warnings.js';
 
 import './limits.css';
@@ -22,27 +21,30 @@ const WINDOW_MS = 300_000;
 
 const LINES = [{ title: 'Used', colour: '--accent' }] as const;
 
-type Sample = UsageRecord['samples'][number];
-
 /** The values of the charts. */
-const COLUMNS: readonly Column<Sample>[] = [
+const COLUMNS: readonly Column<UsageSample>[] = [
   { key: 'at', title: 'Time', sortBy: ({ at }) => at, render: ({ at }) => formatClock(at) },
-  ...LIMIT_ROWS.map(({ title, of, format }): Column<Sample> => ({
+  ...LIMIT_ROWS.map(({ title, of, format }): Column<UsageSample> => ({
     key: title,
     title,
     isNumeric: true,
     render: ({ used }) => (used ? format(of(used)) : '—'),
   })),
+  {
+    key: 'warnings',
+    title: 'Warnings',
+    render: ({ warnings }) => warnings.map(({ warning }) => warningText(warning)).join('; '),
+  },
 ];
 
 interface LimitsViewProps {
   readonly session: ViewedSession;
-  readonly model: TerminalModel;
+  readonly usage: ReadonlySignal<UsageRecord>;
 }
 
 /** What a session uses, against its limits. */
-export function LimitsView({ session, model }: LimitsViewProps): JSX.Element {
-  const record = useUsage(session.info.session_id, model);
+export function LimitsView({ session, usage }: LimitsViewProps): JSX.Element {
+  const record = usage.value;
   const isTable = useSignal(false);
   const onTable = () => (isTable.value = !isTable.value);
   const tableButton = (
