@@ -1,5 +1,5 @@
 import { approvalFileIn, readApprovals } from '../services/approvals/approval-file.js';
-import type { Finding } from './doctor.js';
+import type { Finding } from './finding.js';
 
 /** Checks the file with the approvals that are remembered for good. Without one there is nothing to report. */
 export function examineApprovals(stateDirectory: string): readonly Finding[] {

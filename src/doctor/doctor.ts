@@ -1,33 +1,19 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Log } from '../core/logging/log.js';
-import { NO_METRICS } from '../core/metrics/metrics.js';
-import type { SandboxStatus } from '../core/sandbox/status.js';
+import { APT, type Finding } from './finding.js';
+import { examineSandbox } from './sandbox.js';
 import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from './engine.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
 import { type LimitSettings, measureLimits } from '../engine/limits/measured-limits.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
-import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
-import { findCoverPrograms } from '../engine/sandbox/cover-again.js';
-import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
+import type { LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram, SHELLS } from '../engine/shells/list.js';
 import { shellVersions } from '../services/machine/metadata.js';
 
 const run = promisify(execFile);
-
-/** Result of one check of something that the daemon needs or can use. */
-export interface Finding {
-  readonly name: string;
-  /** `missing`: the daemon does not work without it. `warn`: its lack costs speed or a feature. */
-  readonly status: 'ok' | 'warn' | 'missing';
-  readonly detail: string;
-  /** How to fix it. */
-  readonly fix?: string;
-}
 
 /** Environment in which the daemon would run. */
 export interface Surroundings {
@@ -48,10 +34,6 @@ export interface Surroundings {
 const MIN_NODE_MAJOR = 20;
 /** A session holds about seven file descriptors: with fewer than this, fewer than a hundred sessions fit. */
 const MIN_DESCRIPTORS = 1024;
-const APT = '(Debian, Ubuntu)';
-const noop = () => undefined;
-/** Nothing is reported but what the examination finds. */
-const QUIET: Log = { debug: noop, info: noop, warn: noop, error: noop };
 
 /** Checks everything on this machine that the daemon needs or can use. Leaves nothing behind. */
 export async function examineMachine(surroundings: Surroundings): Promise<readonly Finding[]> {
@@ -212,47 +194,6 @@ async function examineGit({ env }: Surroundings): Promise<Finding> {
   } catch (error) {
     const detail = `${program} does not run: the workspace cannot be checkpointed (${reasonOf(error)})`;
     return { name: 'git', status: 'warn', detail, fix };
-  }
-}
-
-/** A failure here occurs in the daemon too. The sandbox is optional unless one is configured. */
-async function examineSandbox({ env, sandbox }: Surroundings): Promise<Finding[]> {
-  if (!sandbox) return [];
-  const { available, configured, problems } = await testSandboxes(sandbox);
-  const working = available.filter((profile) => profile !== 'none');
-  const version = await run('bwrap', ['--version'], { env }).then(
-    ({ stdout }) => stdout.trim(),
-    () => 'bubblewrap',
-  );
-  const broken = Object.entries(problems).map(([profile, why]) => `${profile}: ${why}`);
-  if (broken.length === 0) {
-    const detail = `${version}, profiles ${working.join(', ')}; used: ${configured}`;
-    return [{ name: 'sandbox', status: 'ok', detail }, ...examineCovers(env['PATH'] ?? '')];
-  }
-  const fix =
-    findProgram('bwrap', env['PATH'] ?? '') === undefined
-      ? `apt-get install bubblewrap ${APT}`
-      : 'allow this user namespaces: sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), CAP_SYS_ADMIN or another seccomp profile (containers)';
-  return [{ name: 'sandbox', status: 'warn', detail: `not every profile works (${broken.join('; ')})`, fix }];
-}
-
-/** Secrets that change while a sandbox runs are hidden again by programs that a small machine may not have. */
-function examineCovers(path: string): Finding[] {
-  const programs = findCoverPrograms(path);
-  if (typeof programs !== 'string') return [];
-  const detail = `a secret that is saved again can be read in sandboxes that run (${programs})`;
-  return [{ name: 'sandbox', status: 'warn', detail, fix: `apt-get install perl util-linux mount ${APT}` }];
-}
-
-/** Tests the sandboxes as the daemon does at its start. */
-async function testSandboxes(sandbox: NonNullable<Surroundings['sandbox']>): Promise<SandboxStatus> {
-  const runtime = makeRuntimeDirectory();
-  try {
-    const options = { ...sandbox, runtimeParent: dirname(runtime.path), directory: runtime.path };
-    await using launcher = await Launcher.find(options, { metrics: NO_METRICS, log: QUIET });
-    return launcher.standing;
-  } finally {
-    removeRuntimeDirectory(runtime.path);
   }
 }
 

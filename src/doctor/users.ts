@@ -3,7 +3,7 @@ import { DRIVERS_DIRECTORY } from '../engine/shells/list.js';
 import { findUser } from '../engine/user/find-user.js';
 import { UserLaunch } from '../engine/user/user-launch.js';
 import { TokenFiles } from '../services/access/token-files.js';
-import type { Finding } from './doctor.js';
+import type { Finding } from './finding.js';
 
 /** Where the tokens are, and what programs are found in. */
 export interface UsersSurroundings {

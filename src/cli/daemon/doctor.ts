@@ -1,4 +1,4 @@
-import type { Finding } from '../../doctor/doctor.js';
+import type { Finding } from '../../doctor/finding.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { EXIT } from '../console/failure.js';

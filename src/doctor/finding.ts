@@ -1,0 +1,12 @@
+/** Result of one check of something that the daemon needs or can use. */
+export interface Finding {
+  readonly name: string;
+  /** `missing`: the daemon does not work without it. `warn`: its lack costs speed or a feature. */
+  readonly status: 'ok' | 'warn' | 'missing';
+  readonly detail: string;
+  /** How to fix it. */
+  readonly fix?: string;
+}
+
+/** The systems whose packages a fix names. */
+export const APT = '(Debian, Ubuntu)';
