@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { namespacePid } from './namespace-pids.js';
-import type { ProcessRoot } from './process-root.js';
+import { isSandboxed, type ProcessRoot } from './process-root.js';
 import { isAlive } from './process-state.js';
 import { isRunning, type KnownMembers } from './process-survey.js';
 import { listProcesses, type ProcessEntry } from './process-table.js';
@@ -93,7 +93,7 @@ export async function killProcesses(
     const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));
     const groups = found.length < MANY ? NO_GROUPS : killGroups(found);
     // With their groups, some have ended already.
-    const killed = found.filter((entry) =>
+    const killed = mainLast(found, root).filter((entry) =>
       isAlive(entry) ? sendSignal(entry.pid, 'SIGKILL') : groups.has(entry.group),
     );
     onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
@@ -111,6 +111,17 @@ export async function killProcesses(
   } finally {
     group?.holdForks(false);
   }
+}
+
+/**
+ * Puts the program of a sandbox last: when it ends, the kernel kills all others of its PID namespace, which then could not
+ * be told from those that had ended by themselves. It is stopped meanwhile: a shell would go on to its next command.
+ */
+function mainLast(found: readonly ProcessEntry[], root: ProcessRoot | undefined): readonly ProcessEntry[] {
+  const main = root && isSandboxed(root) ? found.find(({ pid }) => pid === root.main) : undefined;
+  if (!main || found.length === 1) return found;
+  signalProcesses([main], 'SIGSTOP');
+  return [...found.filter((entry) => entry !== main), main];
 }
 
 /**
