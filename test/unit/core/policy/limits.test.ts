@@ -62,15 +62,10 @@ const HOSTILE: Readonly<Record<string, string>> = {
 const MOST_MS = 2000;
 
 describe.each(Object.entries(HOSTILE))('%s', (what, text) => {
-  it(`are judged in time`, () => {
+  it('hide nothing that stands before or behind, and are judged in time', () => {
     const start = performance.now();
-    const { action, class: commandClass } = verdictOn(text);
-    expect(performance.now() - start, what).toBeLessThan(MOST_MS);
-    expect({ action, commandClass }).toMatchObject({ action: expect.any(String) as string });
-  });
-
-  it('hide nothing that stands before or behind', () => {
     expect(verdictOn(`rm x\n${text}`).action).not.toBe('allow');
+    expect(performance.now() - start, what).toBeLessThan(MOST_MS);
     expect(verdictOn(`${text}\nrm x`).action).not.toBe('allow');
   });
 });
