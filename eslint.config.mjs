@@ -1,55 +1,22 @@
-import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 import { publicDocs } from './scripts/eslint-rules/public-docs.mjs';
 
+/** The rules of this project, which oxlint (.oxlintrc.json) does not have; it has all others, and is much faster. */
 export default tseslint.config(
+  { linterOptions: { reportUnusedDisableDirectives: 'off' } },
   {
-    ignores: [
-      'dist/',
-      'coverage/',
-      'node_modules/',
-      'bench/results/',
-      'docs/.vitepress/cache/',
-      'docs/.vitepress/dist/',
-    ],
-  },
-  js.configs.recommended,
-  ...tseslint.configs.strictTypeChecked.map((config) => ({ ...config, files: ['**/*.{ts,tsx}'] })),
-  {
-    files: ['**/*.{ts,tsx}'],
-    languageOptions: { parserOptions: { projectService: true } },
+    files: ['src/**/*.{ts,tsx}'],
+    languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true } },
+    plugins: { local: { rules: { 'public-docs': publicDocs } } },
     rules: {
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      '@typescript-eslint/consistent-type-imports': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      // There are no enums here (below), and the rule takes a quarter of the time.
-      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
-      eqeqeq: 'error',
-      'no-console': 'error',
+      'local/public-docs': 'error',
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
         { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
       ],
     },
-  },
-  {
-    files: ['src/**/*.{ts,tsx}'],
-    plugins: { local: { rules: { 'public-docs': publicDocs } } },
-    rules: {
-      'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
-      'max-lines-per-function': ['error', { max: 40, skipBlankLines: true, skipComments: true }],
-      'max-params': ['error', 4],
-      complexity: ['error', 10],
-      'local/public-docs': 'error',
-    },
-  },
-  {
-    // It has types of its own: those of browsers.
-    files: ['src/dashboard/**'],
-    languageOptions: { parserOptions: { projectService: false, project: './tsconfig.dashboard.json' } },
   },
   {
     files: ['src/**/*.ts'],
@@ -62,30 +29,5 @@ export default tseslint.config(
         { object: 'process', property: 'exit', message: 'Exit codes belong to main.ts.' },
       ],
     },
-  },
-  {
-    files: ['test/**/*.ts', 'bench/**/*.ts', 'vitest.config.ts'],
-    rules: {
-      '@typescript-eslint/no-non-null-assertion': 'off',
-      'no-console': 'off',
-      'no-restricted-syntax': 'off',
-    },
-  },
-  {
-    files: ['**/*.mjs', '**/*.cjs'],
-    languageOptions: {
-      globals: {
-        process: 'readonly',
-        console: 'readonly',
-        module: 'writable',
-        URL: 'readonly',
-        Buffer: 'readonly',
-        performance: 'readonly',
-        setTimeout: 'readonly',
-        clearTimeout: 'readonly',
-        setImmediate: 'readonly',
-      },
-    },
-    rules: { 'no-console': 'off' },
   },
 );

@@ -94,7 +94,6 @@ class WinstonLogging implements Logging {
       levels: LEVELS,
       level: configuration.loggingLevel,
       format: winston.format((info) => info)(),
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- winston's types have them as interfaces
       transports: options.console ? [toFile, toConsole] : [toFile],
     });
   }

@@ -11,7 +11,13 @@ import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, EXIT, messageOf, UsageError } from '../console/failure.js';
 import { CommandSignals } from '../run/command-signals.js';
-import { type ExecuteRequest, reportCancelled, runOnTerminal, whenBroken } from '../run/run-on-terminal.js';
+import {
+  type ExecuteRequest,
+  reportCancelled,
+  runOnTerminal,
+  type TerminalRun,
+  whenBroken,
+} from '../run/run-on-terminal.js';
 import { downloadRecording } from './download.js';
 
 /** Options of `record`. */
@@ -39,9 +45,7 @@ export async function recordSession(context: Context, file: string | undefined, 
     const session = await client.openSession({ cols, rows, label, shell, sandbox, cwd: directory, record: true });
     const { recording_id: id } = await session.info();
     const run = { signals, request: shellRequest(context, session) };
-    const outcome = await runOnTerminal(context, client, session, run)
-      .catch((error: unknown) => reportCancelled(context, error))
-      .finally(() => session.close());
+    const outcome = await runToEnd(context, client, session, run);
     await conclude(context, client, { id: id ?? '', path });
     if (typeof outcome !== 'number' && outcome.timed_out) {
       await context.stderr.write(
@@ -50,6 +54,17 @@ export async function recordSession(context: Context, file: string | undefined, 
     }
     context.exitWith(exitCodeOf(outcome));
   });
+}
+
+/** Runs the shell on this terminal, and closes its session however it ends. */
+async function runToEnd(context: Context, client: AdapterClient, session: ClientSession, run: TerminalRun) {
+  try {
+    return await runOnTerminal(context, client, session, run);
+  } catch (error) {
+    return await reportCancelled(context, error);
+  } finally {
+    await session.close();
+  }
 }
 
 const shellRequest = ({ stdout }: Context, { shell }: ClientSession): ExecuteRequest => [

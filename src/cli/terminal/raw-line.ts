@@ -1,5 +1,5 @@
 /** Ctrl-C, Ctrl-D and Escape: no answer. */
-// eslint-disable-next-line no-control-regex -- control characters are keys
+// oxlint-disable-next-line no-control-regex -- control characters are keys
 const DECLINES = /[\x03\x04\x1b]/;
 const ENTER = /[\r\n]/;
 const ERASES = new Set(['\x7f', '\b']);

@@ -36,7 +36,7 @@ const DIRECTIVE = /%(?:%|\(([^)]*)\)([-0]*)(\d{0,3})(?:\.(\d{1,2}))?(.?))/g;
  * lists the available fields. Source: https://docs.python.org/3/library/logging.html#logrecord-attributes
  */
 export function parseLogFormat(text: string): LogFormat | { readonly problem: string } {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text)) return { problem: 'must be one line: a record is one line' };
   const parts = readParts(text);
   if ('problem' in parts) return parts;

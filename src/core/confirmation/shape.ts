@@ -29,7 +29,7 @@ const VARYING: readonly { readonly pattern: RegExp; readonly what: string }[] = 
   { pattern: /[*?[]|[@+!]\(/, what: 'a pattern of file names (*, ?, [)' },
   { pattern: /~/, what: 'a home directory (~): write the path in full' },
   { pattern: /(?:^|\s)%/, what: 'the number of a job (%)' },
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   { pattern: /[\0-\x08\x0b-\x1f\x7f]/, what: 'a control character' },
 ];
 

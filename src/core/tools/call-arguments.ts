@@ -30,7 +30,7 @@ function withRealNames(tool: Tool, args: Readonly<Record<string, unknown>>): Rea
       throw new AdapterError('INVALID_REQUEST', `${tool.name}: ${alias} and ${name} mean the same; give ${name} alone`);
     }
     renamed[name] = value;
-    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a copy of its own, of two known names
+    // oxlint-disable-next-line typescript/no-dynamic-delete -- a copy of its own, of two known names
     delete renamed[alias];
   }
   return renamed;

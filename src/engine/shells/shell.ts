@@ -113,7 +113,7 @@ export interface Shell {
 /** Longest text in a request, in characters: a request must fit into PIPE_BUF (4096 bytes), to be written at once. */
 const MAX_INLINE_TEXT = 3000;
 /** Texts in which characters are bytes, in every locale. Drivers read a number of characters. */
-// eslint-disable-next-line no-control-regex -- Only NUL cannot be in a shell's variable.
+// oxlint-disable-next-line no-control-regex -- Only NUL cannot be in a shell's variable.
 const ASCII_TEXT = /^[\x01-\x7f]+$/;
 const LENGTH_DIGITS = 4;
 

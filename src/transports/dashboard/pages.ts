@@ -17,8 +17,9 @@ const NOT_BUILT =
  * @param files undefined when the dashboard is not built: `/` then answers 503 and says so
  */
 export function addPages(routes: FastifyInstance, files: DashboardFiles | undefined): void {
-  routes.addHook('onRequest', async (_request, reply) => {
+  routes.addHook('onRequest', (_request, reply, done) => {
     reply.headers(SECURITY_HEADERS);
+    done();
   });
   routes.get('/', (request, reply) =>
     files

@@ -200,8 +200,8 @@ const isModern = ({ mcpReq }: ServerContext): boolean => mcpReq.envelope !== und
 /** The client's capabilities: part of each request since 2026-07-28, of the connection's first one before. */
 function capabilitiesOf({ mcpReq }: ServerContext, server: McpServer['server']): ClientCapabilities {
   // The library has validated it, but has no type for it.
-  const envelope = mcpReq.envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- for clients of earlier revisions there is no other way
+  const envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined = mcpReq.envelope;
+  // oxlint-disable-next-line typescript/no-deprecated -- for clients of earlier revisions there is no other way
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 

@@ -51,7 +51,7 @@ describe('check', () => {
 
   it('shows no control characters of the command', async () => {
     const { stdout } = await check('echo a; echo "\x1b[31m"');
-    // eslint-disable-next-line no-control-regex -- it is what must not be there
+    // oxlint-disable-next-line no-control-regex -- it is what must not be there
     expect(stdout).not.toMatch(/\x1b/);
   });
 

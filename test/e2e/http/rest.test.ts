@@ -32,7 +32,11 @@ beforeAll(async () => {
   agent = daemon.createToken('agent', 'ann');
 });
 afterAll(async () => {
-  await expectNothingLeft(daemon, SLEEP).finally(() => daemon[Symbol.asyncDispose]());
+  try {
+    await expectNothingLeft(daemon, SLEEP);
+  } finally {
+    await daemon[Symbol.asyncDispose]();
+  }
 });
 
 const rest = (name: RequestName, payload?: unknown, options?: RestOptions) =>

@@ -30,10 +30,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await expectNothingLeft(daemon, SLEEP).finally(async () => {
+  try {
+    await expectNothingLeft(daemon, SLEEP);
+  } finally {
     await client.close();
     await daemon[Symbol.asyncDispose]();
-  });
+  }
 });
 
 describe('the client', () => {

@@ -90,10 +90,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await expectNothingLeft(daemon, ...Object.values(SLEEP)).finally(async () => {
+  try {
+    await expectNothingLeft(daemon, ...Object.values(SLEEP));
+  } finally {
     await client[Symbol.asyncDispose]();
     await daemon[Symbol.asyncDispose]();
-  });
+  }
 });
 
 /** `timeout` is the former name of `timeout_ms`, in seconds: the daemon takes it, and the types no longer have it. */

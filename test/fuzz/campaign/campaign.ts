@@ -55,6 +55,7 @@ async function failureOf<T>(
   found: fc.RunDetails<[T]>,
 ): Promise<Error> {
   const path = found.counterexamplePath ?? '';
+  // oxlint-disable-next-line typescript/no-deprecated -- the plugin in its place has a type that cannot be given here
   const smaller = await fc.check(property, { seed: SEED, path, interruptAfterTimeLimit: MINIMIZING_MS });
   const { counterexample, errorInstance } = smaller.failed ? smaller : found;
   const [input] = counterexample!;

@@ -268,7 +268,7 @@ describe('all errors', () => {
 
   it('keep control characters of the file off the terminal', () => {
     const error = catchError(() => load('adapter: { shell: "\\e[31m" }'));
-    // eslint-disable-next-line no-control-regex -- it is what must not be there
+    // oxlint-disable-next-line no-control-regex -- it is what must not be there
     expect(error.message).not.toMatch(/\u001b/);
   });
 });

@@ -60,7 +60,7 @@ describe('the facts of a record', () => {
   it('never make a second line, whatever they are', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.anything()), (facts) => {
-        // eslint-disable-next-line no-control-regex -- control characters are what must not be there
+        // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
         expect(formatFacts(facts)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/);
       }),
     );

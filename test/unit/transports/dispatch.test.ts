@@ -73,7 +73,7 @@ describe('F32: a fault in a handler', () => {
   ])('F32: %s thrown instead of an error: INTERNAL too', async (_, thrown) => {
     const reply = await ask(
       servicesThat(() => {
-        // eslint-disable-next-line @typescript-eslint/only-throw-error -- what a library may do
+        // oxlint-disable-next-line typescript/only-throw-error -- what a library may do
         throw thrown;
       }),
     );

@@ -25,7 +25,7 @@ const PRE_CHECKS: readonly PreCheck[] = [
     reason: 'the command has Windows line ends (CR LF): end its lines with LF alone',
   },
   {
-    // eslint-disable-next-line no-control-regex -- they are what is looked for
+    // oxlint-disable-next-line no-control-regex -- they are what is looked for
     test: (text) => /[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text),
     reason: 'the command has control characters: write them as escapes, as in printf',
   },

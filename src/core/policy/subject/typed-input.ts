@@ -37,7 +37,7 @@ const isTerminal = (stdin: Stdin | undefined): boolean =>
 const MAX_LINE = 8192;
 
 /** Keys that execute nothing on their own: Ctrl-C, Ctrl-D, Ctrl-Z, Ctrl-\\, and line ends. */
-// eslint-disable-next-line no-control-regex -- control characters are keys
+// oxlint-disable-next-line no-control-regex -- control characters are keys
 const HARMLESS_KEYS = /^[\x03\x04\x1a\x1c\r\n]*$/;
 
 /** Whether the input only consists of keys that execute nothing on their own. */
@@ -52,11 +52,11 @@ export interface TypedLine {
 }
 
 /** Keys that end a line at a shell: Enter, Ctrl-D (which submits the current line), Ctrl-O of readline. */
-// eslint-disable-next-line no-control-regex -- control characters are keys
+// oxlint-disable-next-line no-control-regex -- control characters are keys
 const LINE_END = /[\r\n\x04\x0f]/g;
 
 /** Keys that only signal the program in the foreground: Ctrl-Z and Ctrl-\. */
-// eslint-disable-next-line no-control-regex -- control characters are keys
+// oxlint-disable-next-line no-control-regex -- control characters are keys
 const SIGNAL_KEYS = /[\x1a\x1c]/g;
 
 /**
@@ -84,7 +84,7 @@ export function continueLine(line: string, typed: string, isEnd = false): TypedL
 const isContinued = (line: string): boolean => (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1;
 
 /** Any key other than a printable character: it edits the line in ways that only the program knows. */
-// eslint-disable-next-line no-control-regex -- control characters are keys
+// oxlint-disable-next-line no-control-regex -- control characters are keys
 const EDITING_KEY = /[\x00-\x09\x0b-\x1f\x7f]/;
 
 /** Whether a line contains editing keys, so that the resulting text is unknown. */

@@ -31,7 +31,7 @@ export type EndedCommand = Pick<CommandResult, 'exit_code' | 'status' | 'killed_
 
 /** A text with symbols for control characters: a command must not be able to change how the terminal shows it. */
 function withoutControls(text: string): string {
-  // eslint-disable-next-line no-control-regex -- they are what is replaced
+  // oxlint-disable-next-line no-control-regex -- they are what is replaced
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
     const code = character.charCodeAt(0);
     if (character === '\n') return '⏎ ';
