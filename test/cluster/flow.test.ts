@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
 import { MIB, percentile, timed } from '../support/measure.js';
 import { residentBytes } from '../support/processes.js';
-import { TestCluster, type TestWorker } from './harness/cluster.js';
+import type { TestCluster, TestWorker } from './harness/cluster.js';
+import { useCluster } from './harness/use-cluster.js';
 
 let cluster: TestCluster;
 let gateway: TestDaemon;
@@ -14,15 +15,8 @@ let worker: TestWorker;
 /** Bytes of a flood. */
 const FLOOD = 50 * MIB;
 
-beforeAll(async () => {
-  cluster = new TestCluster();
-  const started = await cluster.startWith('worker-1');
-  gateway = started.gateway;
-  worker = started.workers[0]!;
-});
-
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
+useCluster((started) => {
+  ({ cluster, gateway, worker } = started);
 });
 
 describe('a flood through a gateway', () => {

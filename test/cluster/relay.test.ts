@@ -1,27 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
 import type { WireClient } from '../support/wire.js';
-import { TestCluster, type TestWorker } from './harness/cluster.js';
+import type { TestCluster, TestWorker } from './harness/cluster.js';
+import { useCluster } from './harness/use-cluster.js';
 
 let cluster: TestCluster;
 let gateway: TestDaemon;
 let worker: TestWorker;
 let client: WireClient;
 
-beforeAll(async () => {
-  cluster = new TestCluster();
-  const started = await cluster.startWith('worker-1');
-  gateway = started.gateway;
-  worker = started.workers[0]!;
-  client = await cluster.connect(gateway);
-});
-
-afterAll(async () => {
-  await client[Symbol.asyncDispose]();
-  await cluster[Symbol.asyncDispose]();
+useCluster((started) => {
+  ({ cluster, gateway, worker, client } = started);
 });
 
 describe('a client of a gateway', () => {

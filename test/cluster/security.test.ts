@@ -3,26 +3,20 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 
 import { io } from 'socket.io-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
 import { CertificateAuthority, type NodeCertificate } from './harness/certificates.js';
-import { TestCluster, type TestWorker } from './harness/cluster.js';
+import type { TestCluster, TestWorker } from './harness/cluster.js';
+import { useCluster } from './harness/use-cluster.js';
 
 let cluster: TestCluster;
 let gateway: TestDaemon;
 let worker: TestWorker;
 
-beforeAll(async () => {
-  cluster = new TestCluster();
-  const started = await cluster.startWith('worker-1');
-  gateway = started.gateway;
-  worker = started.workers[0]!;
-});
-
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
+useCluster((started) => {
+  ({ cluster, gateway, worker } = started);
 });
 
 const read = ({ cert, key, ca }: NodeCertificate) => ({
