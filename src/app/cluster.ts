@@ -8,6 +8,7 @@ import { LinkSecret } from '../services/access/link-proof.js';
 import { type ClusterPort, NO_CLUSTER } from '../services/ports/cluster-port.js';
 import type { Services } from '../services/services.js';
 import { LinkServer } from '../transports/nodes/link-server.js';
+import { buildLinkHttp } from './link-http.js';
 
 import type { Engine } from './engine.js';
 import type { OwnNode } from './own-node.js';
@@ -63,6 +64,7 @@ export async function listenForGateways(
     windowBytes: cluster.windowBytes,
     localRole: cluster.localRole,
     maxMessageBytes: socketio.maxMessageBytes,
+    http: buildLinkHttp(services, context),
     log: log('cluster'),
   });
   closers.push(() => server[Symbol.asyncDispose]());

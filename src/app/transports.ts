@@ -68,7 +68,7 @@ interface Extensions {
 }
 
 function buildExtensions(
-  common: Pick<FileEndpointOptions, 'services' | 'authentication' | 'patientRequests'>,
+  common: Pick<FileEndpointOptions, 'patientRequests'> & Pick<RestEndpointOptions, 'services' | 'authentication'>,
   settings: ReturnType<typeof servedOf>,
   { configuration, version, log }: RuntimeContext,
 ): Extensions {
@@ -88,11 +88,11 @@ export type ClientServer = Pick<SocketIoServer, 'clients' | 'announceShutdown'>;
 /** A worker of a cluster has no clients of its own: those of gateways come over links. */
 const NO_CLIENTS: ClientServer = { clients: 0, announceShutdown: () => undefined };
 
-/** What is served beside health and metrics. A gateway has no tools that could answer as OpenAI's services do. */
+/** What is served beside health and metrics. */
 function servedOf({ configuration, node }: RuntimeContext) {
   const { http, cluster } = configuration();
   if (!node) return { ...http, hasClients: true };
-  if (cluster.role === 'gateway') return { ...http, openai: false, hasClients: true };
+  if (cluster.role === 'gateway') return { ...http, hasClients: true };
   return { openai: false, rest: false, mcp: false, dashboard: false, hasClients: false };
 }
 
@@ -107,7 +107,9 @@ function buildDashboard(session: SessionOptions, log: Log): (routes: FastifyInst
 }
 
 /** Builds what belongs to `http.rest`. */
-function buildRest(options: RestEndpointOptions & FileEndpointOptions & { readonly version: string }) {
+function buildRest(
+  options: RestEndpointOptions & Pick<FileEndpointOptions, 'patientRequests'> & { readonly version: string },
+) {
   const descriptions = descriptionRoutes(options.authentication, options.version);
   return [new RestEndpoint(options), new FileEndpoint(options), { register: descriptions }];
 }

@@ -9,6 +9,7 @@ import { nodeUnreachable, noCapacity } from './failures.js';
 import type { Link } from './link.js';
 import type { LinkedCaller } from './link-types.js';
 import { placeable } from './placement.js';
+import { makePass } from './pass.js';
 import { makeRelay, type RelayRecorders } from './relay.js';
 import { Router } from './router.js';
 import { ClusterSubscriptions } from './subscribe.js';
@@ -26,6 +27,7 @@ export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onCha
 export class Gateway implements ClusterPort {
   readonly runsSessions = false;
   readonly route: ClusterPort['route'];
+  readonly passageFor: ClusterPort['passageFor'];
   readonly #options: GatewayOptions;
   readonly #workers: Workers;
   readonly #subscriptions: ClusterSubscriptions;
@@ -45,6 +47,11 @@ export class Gateway implements ClusterPort {
     this.#subscriptions = new ClusterSubscriptions(() => this.#workers.all());
     const router = new Router(this.#workers, this.#subscriptions, makeRelay(options));
     this.route = (received) => router.route(received);
+    const pass = makePass(options);
+    this.passageFor = (request) => {
+      const found = router.passing(request);
+      return found && { send: (exchange) => pass(found, request, exchange) };
+    };
   }
 
   attach(caller: Caller): void {

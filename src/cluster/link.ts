@@ -56,6 +56,13 @@ interface Pending extends LinkRequest {
   isSent: boolean;
 }
 
+/** An open connection to a worker. */
+export interface OpenLink {
+  readonly socket: Socket;
+  /** Aborted when it breaks; the reason says why. */
+  readonly broken: AbortSignal;
+}
+
 /** What the worker has said of itself. */
 export interface LinkedNode extends Pick<Dialled['welcome'], 'version' | 'instance_id' | 'labels'> {
   /** `name-incarnation`. */
@@ -74,6 +81,7 @@ export class Link implements AsyncDisposable {
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #socket: Socket | undefined;
+  #broken = new AbortController();
   #state: LinkState = 'suspect';
   #known: LinkedNode | undefined;
   #problem: string | undefined = 'it has not been connected to yet';
@@ -100,6 +108,11 @@ export class Link implements AsyncDisposable {
   /** What the worker said last; undefined before the first connection. */
   get known(): LinkedNode | undefined {
     return this.#known;
+  }
+
+  /** The connection; undefined while there is none. */
+  get open(): OpenLink | undefined {
+    return this.#socket && { socket: this.#socket, broken: this.#broken.signal };
   }
 
   /** Why there is no connection; undefined while there is one. */
@@ -209,6 +222,7 @@ export class Link implements AsyncDisposable {
     const { node, ownNode, log } = this.#options;
     clearTimeout(this.#lossTimer);
     this.#socket = socket;
+    this.#broken = new AbortController();
     this.#state = 'live';
     this.#problem = undefined;
     this.#seenAt = new Date();
@@ -223,6 +237,7 @@ export class Link implements AsyncDisposable {
   #break(why: string): void {
     const { node, log } = this.#options;
     this.#socket = undefined;
+    this.#broken.abort(new Error(why));
     if (this.#closing.signal.aborted) return;
     this.#state = 'suspect';
     this.#problem = `the connection was lost: ${why}`;

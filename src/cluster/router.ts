@@ -5,12 +5,13 @@ import { AdapterError } from '../core/errors.js';
 import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Request } from '../core/protocol/requests.js';
 import { randomText } from '../engine/system/random.js';
-import type { ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
+import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
 import { noCapacity, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
 import type { LinkReply } from './link-types.js';
 import { ObjectPlaces } from './object-places.js';
-import { choosePlace } from './placement.js';
+import { choosePlace, placeable } from './placement.js';
+import type { PassedTo } from './pass.js';
 import type { Relay } from './relay.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 import type { Worker, Workers } from './workers.js';
@@ -65,6 +66,34 @@ export class Router {
     }
   }
 
+  /**
+   * The worker that answers a request over HTTP; undefined for one that is answered here. What is placed counts as a part
+   * of its load.
+   * @throws AdapterError as `route`
+   */
+  passing({ name, request, caller, repeatKey }: PassedRequest): PassedTo | undefined {
+    const address = addressOf(name, request);
+    switch (address.to) {
+      case 'node': {
+        const worker = this.#workers.find(address.node);
+        if (!worker) throw sessionLost(address.sessionId ?? '', nameOfNode(address.node));
+        return { worker, isPlaced: false };
+      }
+      case 'named':
+        return { worker: this.#workers.get(address.name), isPlaced: false };
+      case 'only_worker':
+        return { worker: this.#onlyWorker({ name }), isPlaced: false };
+      case 'place': {
+        const earlier = this.#earlierPlace(caller.principal.id, repeatKey);
+        const worker = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choose({});
+        if (repeatKey !== undefined) this.#places.note(caller.principal.id, repeatKey, worker.name);
+        return { worker, isPlaced: true };
+      }
+      default:
+        return undefined;
+    }
+  }
+
   #toNode(
     { node, sessionId }: { readonly node: string; readonly sessionId?: string },
     received: ReceivedRequest,
@@ -102,10 +131,8 @@ export class Router {
     const id = commandId ?? callId;
     const earlier = this.#earlierPlace(caller.principal.id, id);
     if (earlier) return this.#to(earlier, received);
-    const wished = placement?.node === undefined ? this.#workers.all() : [this.#usable(placement.node)];
     const key = id === undefined ? undefined : `${caller.principal.id} ${id}`;
-    const worker = choosePlace(wished, { labels: placement?.labels, key });
-    if (!worker) throw noCapacity(this.#whyNone(placement));
+    const worker = this.#choose({ placement, key });
     if (name === 'check_command') return this.#to(worker, received);
     return async () => {
       const end = worker.begin();
@@ -113,6 +140,14 @@ export class Router {
       end();
       return answeredBy(reply);
     };
+  }
+
+  /** @throws AdapterError NO_CAPACITY, and as `#usable` */
+  #choose({ placement, key }: { readonly placement?: Placed['placement']; readonly key?: string | undefined }): Worker {
+    const wished = placement?.node === undefined ? this.#workers.all() : [this.#usable(placement.node)];
+    const worker = choosePlace(wished, { labels: placement?.labels, key });
+    if (!worker) throw noCapacity(this.#whyNone(placement));
+    return worker;
   }
 
   /** Where this gateway has sent something of this id before; undefined when it has not, or the worker was removed. */
@@ -130,7 +165,7 @@ export class Router {
   }
 
   /** The worker of a request that is about files or a machine, and names none. */
-  #onlyWorker({ name }: ReceivedRequest): Worker {
+  #onlyWorker({ name }: Pick<ReceivedRequest, 'name'>): Worker {
     const workers = this.#workers.all();
     const [only] = workers;
     if (!only) throw noCapacity('no worker is registered at this gateway: shell-adapter nodes register adds one');

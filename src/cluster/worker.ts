@@ -28,6 +28,10 @@ export class WorkerNode implements ClusterPort {
     return undefined;
   }
 
+  passageFor(): undefined {
+    return undefined;
+  }
+
   attach(): void {
     // Its clients are those of gateways.
   }

@@ -7,6 +7,7 @@ import { findNearest } from '../core/validation/nearest.js';
 import type { LinkSecret } from '../services/access/link-proof.js';
 import { dial, type LinkTls } from './dial.js';
 import { Link } from './link.js';
+import { LinkedHttp } from './linked-http.js';
 import type { LinkedCaller } from './link-types.js';
 import type { PlacementNode } from './placement.js';
 
@@ -38,6 +39,8 @@ export interface Registration {
 /** A worker with its link. */
 export interface Worker extends PlacementNode {
   readonly link: Link;
+  /** Requests over HTTP beside the link. */
+  readonly http: LinkedHttp;
   /** Notes that something is about to be placed there; the function ends that. */
   begin(): () => void;
   describe(): NodeInfo;
@@ -92,7 +95,8 @@ export class Workers implements AsyncDisposable {
       onLost,
       log,
     });
-    const worker = new RegisteredWorker(registration, link);
+    const http = new LinkedHttp({ node, url, ownNode: own.identity.node, tls: own.tls, link });
+    const worker = new RegisteredWorker(registration, link, http);
     this.#workers.set(node, worker);
     await link.attempted;
     return worker;
@@ -113,6 +117,7 @@ export class Workers implements AsyncDisposable {
     const worker = this.#workers.get(node);
     this.#workers.delete(node);
     await worker?.link[Symbol.asyncDispose]();
+    worker?.http[Symbol.dispose]();
   }
 }
 
@@ -120,15 +125,17 @@ const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining:
 
 class RegisteredWorker implements Worker {
   readonly link: Link;
+  readonly http: LinkedHttp;
   #registration: Registration;
   /** What was placed, or is being placed, since the worker last said what it carries. */
   #begun = 0;
   #countedWith: NodeLoad | undefined;
   #underWay = 0;
 
-  constructor(registration: Registration, link: Link) {
+  constructor(registration: Registration, link: Link, http: LinkedHttp) {
     this.#registration = registration;
     this.link = link;
+    this.http = http;
   }
 
   /** Takes other labels and another capacity; returns false when the address has changed, too. */

@@ -3,6 +3,7 @@ import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type Request, type RequestName, requests } from '../core/protocol/requests.js';
+import type { Passage } from '../services/ports/cluster-port.js';
 import type { Caller } from '../services/registry/caller.js';
 import type { TraceCarrier } from '../core/traces/traces.js';
 import type { Services } from '../services/services.js';
@@ -58,18 +59,21 @@ export async function dispatch(
     request: unknown,
     caller: Caller,
   ) => Promise<Answer<RequestName>>;
-  const made = { name, payload, caller, isRelayed: true };
+  const made = { name, payload, caller, elsewhere: 'reply' as const };
   const reply = await carryOut(context, made, (request) => handler(services, request, caller));
   return services.secrets.value(reply);
 }
 
 /** A request of a known name. */
-export interface NamedRequest<N extends RequestName> {
+export interface NamedRequest<N extends RequestName, T = never> {
   readonly name: N;
   readonly payload: unknown;
   readonly caller: Caller;
-  /** Whether another node of the cluster may answer it: its whole answer is the reply. */
-  readonly isRelayed?: boolean;
+  /**
+   * How another node of the cluster answers it: by its reply, or by an exchange over HTTP, which may reject with an
+   * AdapterError.
+   */
+  readonly elsewhere: 'reply' | ((passage: Passage) => Promise<T | { readonly error: ErrorBody }>);
 }
 
 /**
@@ -78,7 +82,7 @@ export interface NamedRequest<N extends RequestName> {
  */
 export async function carryOut<N extends RequestName, T extends object>(
   context: DispatchContext,
-  request: NamedRequest<N>,
+  request: NamedRequest<N, T>,
   act: (request: Request<N>) => Promise<T>,
   recorded: () => unknown = () => request.payload,
 ): Promise<T | { readonly error: ErrorBody }> {
@@ -126,7 +130,7 @@ interface Handled<T> {
 
 async function handle<N extends RequestName, T extends object>(
   context: DispatchContext,
-  named: NamedRequest<N>,
+  named: NamedRequest<N, T>,
   act: (request: Request<N>) => Promise<T>,
 ): Promise<Handled<T>> {
   const { services, log } = context;
@@ -152,10 +156,15 @@ async function handle<N extends RequestName, T extends object>(
 /** How other nodes of the cluster answer a request; undefined for one that is answered here. */
 function routeOf<N extends RequestName, T extends object>(
   { services, log, trace }: DispatchContext,
-  { name, payload, caller, isRelayed }: NamedRequest<N>,
+  { name, payload, caller, elsewhere }: NamedRequest<N, T>,
   request: Request<N>,
   act: (request: Request<N>) => Promise<T>,
 ): (() => Promise<Handled<T>>) | undefined {
+  const { cluster } = services;
+  if (elsewhere !== 'reply') {
+    const passage = cluster.passageFor({ name, request, caller, trace });
+    return passage && (async () => ({ reply: await elsewhere(passage), isFromElsewhere: true }));
+  }
   const answerHere = async (fields?: object) => {
     try {
       return (await act({ ...request, ...fields })) as unknown as Answer<RequestName>;
@@ -163,20 +172,13 @@ function routeOf<N extends RequestName, T extends object>(
       return { error: bodyOf(error, name, log) };
     }
   };
-  const send = services.cluster.route({ name, payload, request, caller, trace, answerHere });
+  const send = cluster.route({ name, payload, request, caller, trace, answerHere });
   if (!send) return undefined;
-  if (isRelayed !== true) throw notRelayed(name);
   return async () => {
     // A transport that has a request relayed takes its answer as the reply.
     const { reply, isRecorded } = await send();
     return { reply: reply as Handled<T>['reply'], isFromElsewhere: isRecorded };
   };
-}
-
-/** Bytes of files and of ports go through one daemon only. */
-function notRelayed(name: RequestName): AdapterError {
-  const message = `${name} in this way is about another node, and bytes are not passed on between nodes: use ${name} of the protocol, or that node`;
-  return new AdapterError('INVALID_REQUEST', message, { details: { request: name } });
 }
 
 /** Longest request name repeated to the client, in characters. */

@@ -74,6 +74,12 @@ export const requestMessage = z.object({
   trace: trace.optional().catch(undefined),
 });
 
+/** Asks for a ticket with which one request of a client is made over HTTP, on the same port. */
+export const ticketMessage = z.object({ caller: clientMessage.omit({ client: true }), is_encrypted: z.boolean() });
+
+/** The ticket: random, and good for one request. */
+export const ticketReply = z.object({ ticket: nonce });
+
 /** An event for a client. `bytes` is what it takes of the window. */
 export const eventMessage = z.object({ client: text, name: text, payload: z.unknown(), bytes: z.int().min(0) });
 

@@ -1,8 +1,4 @@
-/** Headers, with names in lower case. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/** Headers that are passed on. */
-export type ForwardedHeaders = Record<string, string | string[]>;
+import { type ForwardedHeaders, type Headers, HOP_BY_HOP, keep, namedBy } from './http-headers.js';
 
 /** What the program on a port is told about the request. */
 export interface PreviewOrigin {
@@ -16,19 +12,6 @@ export interface PreviewOrigin {
 }
 
 const HTTP_PORT = 80;
-
-/** Headers of one connection. Source: RFC 9110, section 7.6.1. */
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
 
 /**
  * Headers of requests that are for the daemon: its tokens, what is replaced, and `Expect`, which the daemon has answered.
@@ -85,19 +68,6 @@ export function answerHeaders(headers: Headers, origin: PreviewOrigin, isUpgrade
     ...(isUpgrade && { connection: 'Upgrade', upgrade: 'websocket' }),
     'content-security-policy': policy === undefined ? 'sandbox' : ['sandbox', ...[policy].flat()],
   };
-}
-
-/** Headers that belong to the connection because `Connection` names them. */
-const namedBy = ({ connection }: Headers): string[] =>
-  [connection ?? []]
-    .flat()
-    .join(',')
-    .split(',')
-    .map((name) => name.trim().toLowerCase());
-
-function keep(headers: Headers, isKept: (name: string) => boolean): ForwardedHeaders {
-  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && isKept(name));
-  return Object.fromEntries(kept) as ForwardedHeaders;
 }
 
 /** Cookies are shared by all ports of a host: they get the path of the preview. */

@@ -1,8 +1,12 @@
+import type { Readable } from 'node:stream';
+
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { NodeLoad } from '../../core/cluster/link-messages.js';
 import { ROUTES } from '../../core/cluster/routes.js';
+import type { ForwardedHeaders } from '../../core/previews/http-headers.js';
 import type { Answer, Request, RequestName } from '../../core/protocol/requests.js';
 import type { TraceCarrier } from '../../core/traces/traces.js';
+import type { HttpAnswer } from '../exchange/http-exchange.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 
 /** A request that a transport has received, with its payload as it came and after parsing. */
@@ -25,6 +29,37 @@ export interface RoutedReply {
   readonly isRecorded: boolean;
 }
 
+/** A request over HTTP whose content is passed on as it comes. */
+export interface PassedRequest extends Pick<ReceivedRequest, 'name' | 'request' | 'caller' | 'trace'> {
+  /** Equal for repetitions of a request, which go to the same node; undefined when it does not matter. */
+  readonly repeatKey?: string | undefined;
+}
+
+/** A request over HTTP as it is passed on. */
+export interface PassedExchange {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: ForwardedHeaders;
+  /** Undefined without a body. */
+  readonly body: Readable | undefined;
+  /** See `ExchangeOptions`. */
+  readonly trailers?: (() => NodeJS.Dict<string>) | undefined;
+  /** Aborted when the client has gone. */
+  readonly gone: AbortSignal;
+  /** Whether the client is connected by TLS. */
+  readonly isEncrypted: boolean;
+}
+
+/** The way to another node, which answers a request over HTTP. */
+export interface Passage {
+  /**
+   * Sends the request, and gives the answer as it comes.
+   * @throws AdapterError NODE_UNREACHABLE, NODE_LOST
+   */
+  send(exchange: PassedExchange): Promise<HttpAnswer>;
+}
+
 /** The requests about the nodes of the cluster. */
 export interface NodesPort {
   list(): Answer<'list_nodes'>;
@@ -41,6 +76,11 @@ export interface ClusterPort extends AsyncDisposable {
    * @throws AdapterError when no node can answer it
    */
   route(received: ReceivedRequest): (() => Promise<RoutedReply>) | undefined;
+  /**
+   * The way to the node that answers a request over HTTP; undefined for what is answered here.
+   * @throws AdapterError when no node can answer it
+   */
+  passageFor(request: PassedRequest): Passage | undefined;
   /** Notes that a client has connected. */
   attach(caller: Caller): void;
   /** Ends what belongs to a connection on other nodes. */
@@ -68,14 +108,16 @@ const alone = (): never => {
   throw new AdapterError('INVALID_REQUEST', 'this daemon is not part of a cluster (cluster.enabled is false)');
 };
 
+function answerHere({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>): undefined {
+  const { node, placement } = request as Placed;
+  if (node !== undefined && ROUTES[name].route.by !== 'here') refuseField(name, 'node');
+  if (placement !== undefined) refuseField(name, 'placement');
+}
+
 /** The cluster of a daemon alone: everything is answered here. */
 export const NO_CLUSTER: ClusterPort = {
-  route: ({ name, request }) => {
-    const { node, placement } = request as Placed;
-    if (node !== undefined && ROUTES[name].route.by !== 'here') refuseField(name, 'node');
-    if (placement !== undefined) refuseField(name, 'placement');
-    return undefined;
-  },
+  route: answerHere,
+  passageFor: answerHere,
   attach: () => undefined,
   detach: () => undefined,
   endAccess: () => undefined,

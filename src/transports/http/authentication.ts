@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import { AdapterError } from '../../core/errors.js';
 import type { Access, Authentication, Origin } from '../../services/access/access.js';
 import type { Admission } from '../../services/access/admission.js';
+import type { Caller } from '../../services/registry/caller.js';
 import { indirectnessOf } from '../access.js';
 
 /** Placeholder key: clients of OpenAI's API require one. */
@@ -16,8 +17,27 @@ export interface Grant extends Authentication {
   readonly origin: Origin;
 }
 
+/** The client of a request, and its access. */
+export interface Admitted extends Pick<Authentication, 'ended'> {
+  /** Without a destination for events. */
+  readonly caller: Caller;
+  /** Whether it is connected by TLS. */
+  readonly isEncrypted: boolean;
+}
+
+/** How the clients of an endpoint are known: by tokens, or on the port for nodes by what gateways say. */
+export interface HttpAuthentication {
+  /** The `onRequest` hook of the routes. */
+  readonly authenticate: (request: Pick<FastifyRequest, 'raw'>) => Promise<void>;
+  /**
+   * The client of a request whose route has the hook.
+   * @throws AdapterError INTERNAL for another one
+   */
+  admittedOf(request: Pick<FastifyRequest, 'raw'>): Admitted;
+}
+
 /** Authenticates HTTP requests before their bodies are read: a stranger's body costs memory. */
-export class RequestAuthentication {
+export class RequestAuthentication implements HttpAuthentication {
   readonly #access: Access;
   readonly #admission: Pick<Admission, 'finish'>;
   readonly #grants = new WeakMap<IncomingMessage, Grant>();
@@ -50,6 +70,16 @@ export class RequestAuthentication {
     const grant = this.#grants.get(raw);
     if (!grant) throw new AdapterError('INTERNAL', 'a route without authentication asks who has sent a request');
     return grant;
+  }
+
+  admittedOf({ raw }: Pick<FastifyRequest, 'raw'>): Admitted {
+    const { principal, ended } = this.grantOf({ raw });
+    const { socket } = raw;
+    return {
+      caller: { principal, sink: undefined, from: originOf(socket) },
+      ended,
+      isEncrypted: 'encrypted' in socket,
+    };
   }
 }
 

@@ -84,7 +84,7 @@ const unused = (): never => {
   throw new Error('no route has a schema');
 };
 /** Requests are checked by zod. Without this, fastify loads ajv and its own compilers: a tenth of the daemon's start. */
-const NO_SCHEMAS = { buildValidator: unused, buildSerializer: unused };
+export const NO_SCHEMAS = { buildValidator: unused, buildSerializer: unused };
 
 /**
  * Builds the routes on a server created by `serverFactory`. Errors are `{ "error": { "code", "message" } }`, as in the
@@ -183,13 +183,15 @@ const uncached = (reply: FastifyReply): FastifyReply => reply.header('cache-cont
 const sendError = (reply: FastifyReply, status: number, error: ErrorBody): FastifyReply =>
   uncached(reply).code(status).send({ error });
 
-function sendNotFound(reply: FastifyReply, method: string, url: string): FastifyReply {
+/** Answers a request for which there is no route. */
+export function sendNotFound(reply: FastifyReply, method: string, url: string): FastifyReply {
   const [path = ''] = url.split('?');
   const message = `there is no ${method} ${path}; Socket.IO clients connect to the address alone`;
   return sendError(reply, 404, { code: 'UNKNOWN_REQUEST', message });
 }
 
-function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
+/** Answers a request that has failed: with an error of the catalogue as it is; others are logged. */
+export function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
   if (error instanceof AdapterError && error.code !== 'INTERNAL') {
     if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
     const retryAfter = retryAfterOf(error);

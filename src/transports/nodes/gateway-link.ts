@@ -9,6 +9,7 @@ import {
   endedMessage,
   goneMessage,
   requestMessage,
+  ticketMessage,
   type RelayedClient,
 } from '../../core/cluster/link-messages.js';
 import { AdapterError } from '../../core/errors.js';
@@ -18,6 +19,7 @@ import type { Caller } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
 import { endConnection } from '../connection.js';
 import { dispatch, type Reply } from '../dispatch.js';
+import type { Tickets } from './tickets.js';
 import { RelaySink } from './relay-sink.js';
 
 /** Dependencies of `GatewayLink`. */
@@ -27,6 +29,8 @@ export interface GatewayLinkOptions {
   readonly gateway: string;
   readonly localRole: Role;
   readonly windowBytes: number;
+  /** Where requests over HTTP find their clients. */
+  readonly tickets: Tickets;
   readonly log: Log;
 }
 
@@ -41,6 +45,7 @@ export class GatewayLink {
   readonly #options: GatewayLinkOptions;
   readonly #socket: Socket;
   readonly #clients = new Map<string, Client>();
+  readonly #ended = new AbortController();
 
   constructor(socket: Socket, options: GatewayLinkOptions) {
     this.#socket = socket;
@@ -58,11 +63,16 @@ export class GatewayLink {
       options.services.access.noteElsewhere(principal, false);
     });
     this.#on('request', requestMessage, (request, acknowledge) => this.#answer(request, acknowledge));
+    this.#on('ticket', ticketMessage, ({ caller, is_encrypted: isEncrypted }, acknowledge) => {
+      const admitted = { caller: this.#callerOf(caller), isEncrypted, ended: this.#ended.signal };
+      acknowledge?.({ ticket: options.tickets.issue(admitted) });
+    });
     this.#on('drain', drainMessage, ({ drain }, acknowledge) => {
       options.services.cluster.setDraining(drain);
       acknowledge?.(options.services.cluster.load());
     });
     socket.once('disconnect', () => {
+      this.#ended.abort(new AdapterError('NODE_LOST', `the link to the gateway ${options.gateway} has broken`));
       for (const client of [...this.#clients.keys()]) this.#remove(client);
     });
   }

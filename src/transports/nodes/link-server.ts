@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
+import type { FastifyInstance } from 'fastify';
 import { Server, type Socket } from 'socket.io';
 import type { z } from 'zod';
 
@@ -12,8 +13,11 @@ import type { Log } from '../../core/logging/log.js';
 import { randomNonce } from '../../services/access/link-proof.js';
 import type { LinkSecret } from '../../services/access/link-proof.js';
 import type { Services } from '../../services/services.js';
+import type { PatientRequests } from '../http/patient-requests.js';
 import { frameBytesFor } from '../socketio/sized-decoder.js';
 import { GatewayLink } from './gateway-link.js';
+import { buildLinkRoutes, type Extension } from './link-routes.js';
+import type { Tickets } from './tickets.js';
 
 /** Interval of the heartbeat, and time to answer it, in milliseconds: a frozen node is noticed within both. */
 const PING_MS = 2000;
@@ -25,6 +29,8 @@ const LOAD_MS = 250;
 const EXTRA_BYTES = 1024 * 1024;
 /** Time for the headers of a request, and for the TLS handshake, in milliseconds. */
 const HEADERS_TIMEOUT_MS = 5000;
+/** How long an idle connection is kept, in milliseconds: longer than gateways use it. */
+const KEPT_MS = 60_000;
 
 /** Dependencies of `LinkServer`. */
 export interface LinkServerOptions {
@@ -40,7 +46,18 @@ export interface LinkServerOptions {
   readonly windowBytes: number;
   readonly localRole: Role;
   readonly maxMessageBytes: number;
+  /** What clients of gateways ask for over HTTP. */
+  readonly http: LinkHttp;
   readonly log: Log;
+}
+
+/** Requests of gateways over HTTP. */
+export interface LinkHttp {
+  readonly tickets: Tickets;
+  readonly extensions: readonly Extension[];
+  readonly patientRequests: PatientRequests;
+  /** Adds what takes upgrades to WebSocket, after those of links. */
+  readonly takeUpgrades: (server: HttpServer) => void;
 }
 
 /**
@@ -50,6 +67,7 @@ export interface LinkServerOptions {
 export class LinkServer implements AsyncDisposable {
   readonly #options: LinkServerOptions;
   readonly #http: HttpServer;
+  readonly #routes: FastifyInstance;
   readonly #io: Server;
   #lastLoad = '';
   #timer: NodeJS.Timeout | undefined;
@@ -57,7 +75,10 @@ export class LinkServer implements AsyncDisposable {
   /** @throws the error of OpenSSL when the certificate or its key cannot be used */
   constructor(options: LinkServerOptions) {
     this.#options = options;
-    this.#http = makeServer(options);
+    const { http } = options;
+    this.#routes = buildLinkRoutes((answer) => makeServer(options, answer), http.extensions, options.log);
+    this.#http = this.#routes.server;
+    http.patientRequests.attach(this.#http);
     this.#http.on('tlsClientError', (error: Error, { remoteAddress }: { remoteAddress?: string }) => {
       options.log.warn('a connection to the port for nodes was refused', { from: remoteAddress, why: error.message });
     });
@@ -74,10 +95,12 @@ export class LinkServer implements AsyncDisposable {
     this.#io.on('connection', (socket) => {
       this.#challenge(socket);
     });
+    http.takeUpgrades(this.#http);
   }
 
   /** Starts listening; returns the address. Rejects when the port is in use. */
   async listen(): Promise<AddressInfo> {
+    await this.#routes.ready();
     this.#http.listen(this.#options.port, this.#options.host);
     await once(this.#http, 'listening');
     this.#timer = setInterval(this.#tellLoad, LOAD_MS).unref();
@@ -86,8 +109,8 @@ export class LinkServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
-    if (!this.#http.listening) return;
-    await this.#io.close();
+    if (this.#http.listening) await this.#io.close();
+    await this.#routes.close();
   }
 
   #challenge(socket: Socket): void {
@@ -119,7 +142,7 @@ export class LinkServer implements AsyncDisposable {
     const { node, nonce: dialling } = parsed.data;
     const proof = secret.prove('dialled', { dialling, dialled }, identity);
     void socket.join(ADMITTED);
-    new GatewayLink(socket, { ...this.#options, gateway: node });
+    new GatewayLink(socket, { ...this.#options, ...this.#options.http, gateway: node });
     log.info('a gateway is connected', { node });
     services.audit.record({ event: 'connected', from: `node ${node}` });
     acknowledge({ ...identity, proof, labels, load: services.cluster.load() });
@@ -164,10 +187,11 @@ const refusePages = (
   decide(isPage ? 'web pages cannot connect to nodes' : null, !isPage);
 };
 
-function makeServer({ tls }: LinkServerOptions): HttpServer {
-  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS };
-  const answer = (_request: IncomingMessage, response: { writeHead(status: number): { end(): void } }) => {
-    response.writeHead(404).end();
+function makeServer({ tls }: LinkServerOptions, answer: RequestListener): HttpServer {
+  const limits = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: KEPT_MS,
   };
   if (!tls) return createServer(limits, answer);
   const secure = { ...limits, handshakeTimeout: HEADERS_TIMEOUT_MS, minVersion: 'TLSv1.3' } as const;

@@ -13,14 +13,16 @@ import { isRepeated, openAiFailure, unknownModel } from '../../core/openai/failu
 import { ResponsesEncoding } from '../../core/openai/responses-encoding.js';
 import { parseResponsesRequest } from '../../core/openai/responses-request.js';
 import type { TraceCarrier } from '../../core/traces/traces.js';
-import type { Authentication } from '../../services/access/access.js';
+import type { HttpAnswer } from '../../services/exchange/http-exchange.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Completion, CompletionListener } from '../../services/ports/completions-port.js';
 import type { Services } from '../../services/services.js';
-import { originOf, type RequestAuthentication } from '../http/authentication.js';
+import type { Admitted, HttpAuthentication } from '../http/authentication.js';
 import { EventStream } from '../http/event-stream.js';
 import { goneSignal } from '../http/gone-signal.js';
+import { sendPassed } from '../http/send-passed.js';
 import { traceIn } from '../http/trace-headers.js';
+import { type PassedCompletion, passOn } from './pass.js';
 
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
 const MAX_BODY_BYTES = 24 * 1024 * 1024;
@@ -28,18 +30,13 @@ const MAX_BODY_BYTES = 24 * 1024 * 1024;
 /** Dependencies of the endpoint. */
 export interface OpenAiEndpointOptions {
   readonly services: Services;
-  readonly authentication: RequestAuthentication;
+  readonly authentication: HttpAuthentication;
   readonly log: Log;
 }
 
 /** A caller with the trace that its request belongs to. */
 interface TracedCaller extends Caller {
   readonly trace: TraceCarrier | undefined;
-}
-
-/** The caller of a request, and the signal of its end of access. */
-interface Admitted extends Pick<Authentication, 'ended'> {
-  readonly caller: Caller;
 }
 
 /**
@@ -62,30 +59,33 @@ export class OpenAiEndpoint {
         this.#complete(api, request, reply),
       );
     }
-    routes.get('/v1/models', options, (request) => {
-      this.#admit(request);
-      return { object: 'list', data: this.#models() };
+    routes.get('/v1/models', options, async (request, reply) => {
+      const admitted = this.#admit(request);
+      const answer = await this.#pass({ request, reply, ...admitted });
+      return answer ? sendPassed(answer, reply) : { object: 'list', data: this.#models() };
     });
-    routes.get<{ Params: { readonly id: string } }>('/v1/models/:id', options, (request, reply) => {
-      this.#admit(request);
-      return this.#model(request.params.id, reply);
+    routes.get<{ Params: { readonly id: string } }>('/v1/models/:id', options, async (request, reply) => {
+      const admitted = this.#admit(request);
+      const answer = await this.#pass({ request, reply, ...admitted });
+      return answer ? sendPassed(answer, reply) : this.#model(request.params.id, reply);
     });
   };
 
   #admit(request: FastifyRequest): Admitted {
-    const { raw, body } = request;
+    const { body } = request;
     const { quotas, isClosing } = this.#options.services;
-    const { principal, ended } = this.#options.authentication.grantOf(request);
-    const caller = { principal, sink: undefined, from: originOf(raw.socket) };
+    const admitted = this.#options.authentication.admittedOf(request);
+    const { caller } = admitted;
+    const { principal, relayedBy } = caller;
     try {
-      quotas.countRequest(principal);
+      if (relayedBy === undefined) quotas.countRequest(principal);
       assertPermitted(principal.role, 'llm_call');
       if (principal.runAs !== undefined) throw notForUsers(principal.runAs);
     } catch (error) {
       throw this.#record(error, body, caller);
     }
     if (isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
-    return { caller, ended };
+    return admitted;
   }
 
   /** Runs a completion. Its outcome is recorded, and secrets in it are masked. */
@@ -130,17 +130,29 @@ export class OpenAiEndpoint {
   }
 
   async #complete(api: Api, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { caller: admitted, ended } = this.#admit(request);
-    const caller = { ...admitted, trace: traceIn(request.headers) };
+    const admitted = this.#admit(request);
+    const { ended } = admitted;
+    const caller = { ...admitted.caller, trace: traceIn(request.headers) };
     const asked = api.parse(request.body);
+    const repeatKey = repeatKeyOf(request, caller);
+    const answer = await this.#pass({ request, reply, repeatKey, ...admitted });
+    if (answer) return sendPassed(answer, reply);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');
     const encoding = api.encoding(asked);
     const signal = goneSignal(request, reply, ended);
-    const repeatKey = repeatKeyOf(request, caller);
     const ask: Ask = (onChunk) => this.#ask(asked, caller, { principal: caller.principal, signal, onChunk, repeatKey });
     if (asked.isStreamed) return this.#stream(ask, encoding, reply);
     return reply.send(encoding.whole(encoded(await ask(undefined))));
+  }
+
+  /** Has another node answer a request; undefined when it is answered here. */
+  async #pass(passed: PassedCompletion): Promise<HttpAnswer | undefined> {
+    try {
+      return await passOn(passed, this.#options.services.cluster);
+    } catch (error) {
+      throw this.#record(error, passed.request.body, passed.caller);
+    }
   }
 
   /** A failure before any part of the answer is sent with a status of its own; after that it ends the stream. */

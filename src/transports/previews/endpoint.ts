@@ -61,7 +61,7 @@ export class PreviewEndpoint {
   async #forward(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { authentication, patientRequests, services } = this.#options;
     const { raw } = request;
-    const { ended } = authentication.grantOf(request);
+    const { ended } = authentication.admittedOf(request);
     const gone = goneSignal(request, reply, ended);
     const hurry = patientRequests.begin(raw.socket);
     const content = new UploadBody(raw);

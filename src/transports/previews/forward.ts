@@ -3,14 +3,18 @@ import type { Readable } from 'node:stream';
 
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
-import { answerHeaders, type ForwardedHeaders, requestHeaders } from '../../core/previews/preview-headers.js';
+import { passedAnswerHeaders, passedRequestHeaders } from '../../core/cluster/passed-headers.js';
+import type { ForwardedHeaders } from '../../core/previews/http-headers.js';
+import { answerHeaders, requestHeaders } from '../../core/previews/preview-headers.js';
 import { parsePreviewUrl } from '../../core/previews/preview-url.js';
+import type { HttpAnswer } from '../../services/exchange/http-exchange.js';
 import type { Services } from '../../services/services.js';
+import type { Passage } from '../../services/ports/cluster-port.js';
 import { isOfOwnPage, isOfPage } from '../access.js';
 import { carryOut } from '../dispatch.js';
-import { type Grant, originOf, type RequestAuthentication } from '../http/authentication.js';
+import type { Admitted, HttpAuthentication } from '../http/authentication.js';
 import { traceIn } from '../http/trace-headers.js';
-import { askPort, type PortAnswer } from './ask-port.js';
+import { askPort } from './ask-port.js';
 
 /** Longest path that is recorded, in characters. */
 const MAX_RECORDED = 200;
@@ -18,12 +22,12 @@ const MAX_RECORDED = 200;
 /** Dependencies of previews. */
 export interface PreviewOptions {
   readonly services: Services;
-  readonly authentication: RequestAuthentication;
+  readonly authentication: HttpAuthentication;
   readonly log: Log;
 }
 
 /** The answer of the program, with the headers that the client gets. */
-export interface Forwarded extends PortAnswer {
+export interface Forwarded extends HttpAnswer {
   readonly headers: ForwardedHeaders;
 }
 
@@ -42,12 +46,12 @@ interface Passing {
 export async function admitPreview(
   raw: IncomingMessage,
   { authentication }: Pick<PreviewOptions, 'authentication'>,
-): Promise<Grant> {
+): Promise<Admitted> {
   if (isOfPage(raw.headers) && !isOfOwnPage(raw.headers)) {
     throw new AdapterError('FORBIDDEN', 'web pages of other origins cannot use previews of ports');
   }
   await authentication.authenticate({ raw });
-  return authentication.grantOf({ raw });
+  return authentication.admittedOf({ raw });
 }
 
 /**
@@ -60,20 +64,24 @@ export async function forward(
   { gone, body, isUpgrade }: Passing,
 ): Promise<Forwarded | { readonly error: ErrorBody }> {
   const { previews } = options.services;
-  const { method = 'GET', url = '', headers, socket } = raw;
-  const { principal } = options.authentication.grantOf({ raw });
+  const { method = 'GET', url = '', headers } = raw;
+  const { caller, isEncrypted } = options.authentication.admittedOf({ raw });
   const target = parsePreviewUrl(url);
   if (!target) throw new AdapterError('UNKNOWN_REQUEST', 'previews are at /v1/sessions/ID/ports/PORT/');
   const { prefix, path } = target;
   const payload = { session_id: target.sessionId, port: /^\d+$/.test(target.port) ? Number(target.port) : target.port };
-  const caller = { principal, sink: undefined, from: originOf(socket) };
   const host = headers.host ?? '';
+  const elsewhere = async (passage: Passage) => {
+    const sent = { method, path: url, headers: passedRequestHeaders(headers, isUpgrade), body, gone, isEncrypted };
+    const answer = await passage.send(sent);
+    return { ...answer, headers: passedAnswerHeaders(answer.response.headers, answer.upgraded !== undefined) };
+  };
   return carryOut(
     { ...options, trace: traceIn(headers) },
-    { name: 'preview_port', payload, caller },
+    { name: 'preview_port', payload, caller, elsewhere },
     async (asked) => {
-      const connection = previews.connect(asked, principal);
-      const origin = { port: asked.port, prefix, host, isEncrypted: 'encrypted' in socket };
+      const connection = previews.connect(asked, caller.principal);
+      const origin = { port: asked.port, prefix, host, isEncrypted };
       const sent = { method, path, headers: requestHeaders(headers, origin, isUpgrade), body, gone };
       const answer = await askPort(connection, sent);
       const shown = answerHeaders(answer.response.headers, origin, answer.upgraded !== undefined);

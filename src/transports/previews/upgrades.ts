@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
 
 import { AdapterError } from '../../core/errors.js';
-import type { ForwardedHeaders } from '../../core/previews/preview-headers.js';
+import type { ForwardedHeaders } from '../../core/previews/http-headers.js';
 import { parsePreviewUrl } from '../../core/previews/preview-url.js';
 import { type OriginPolicy, refusalOf } from '../access.js';
 import { onAccessEnd } from '../connection.js';
@@ -16,7 +16,8 @@ const ANSWER_MS = 30_000;
 
 /** Dependencies of upgrades. */
 export interface UpgradeOptions extends PreviewOptions {
-  readonly originPolicy: OriginPolicy;
+  /** Undefined where only nodes connect, which have applied their own. */
+  readonly originPolicy: OriginPolicy | undefined;
 }
 
 /**
@@ -70,7 +71,7 @@ async function serve(options: UpgradeOptions, raw: IncomingMessage, { client, he
 }
 
 function assertWebSocket(raw: IncomingMessage, { originPolicy, services: { refusals } }: UpgradeOptions): void {
-  const why = refusalOf(raw, originPolicy);
+  const why = originPolicy && refusalOf(raw, originPolicy);
   if (why !== undefined) {
     const error = new AdapterError('FORBIDDEN', why);
     refusals.note(raw.socket.remoteAddress ?? 'unix', originOf(raw.socket), error.toBody());

@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import { AdapterError } from '../../../core/errors.js';
 import type { Log } from '../../../core/logging/log.js';
-import type { Caller } from '../../../services/registry/caller.js';
+import type { Answer, Request } from '../../../core/protocol/requests.js';
+import type { HttpAnswer } from '../../../services/exchange/http-exchange.js';
+import type { Download } from '../../../services/files/transfer.js';
+import type { Passage } from '../../../services/ports/cluster-port.js';
 import type { Services } from '../../../services/services.js';
 import { endConnection } from '../../connection.js';
 import { carryOut, type DispatchContext, type Reply } from '../../dispatch.js';
-import { originOf, type RequestAuthentication } from '../../http/authentication.js';
+import type { HttpAuthentication } from '../../http/authentication.js';
 import { goneSignal } from '../../http/gone-signal.js';
 import type { PatientRequests } from '../../http/patient-requests.js';
 import { traceIn } from '../../http/trace-headers.js';
@@ -24,16 +27,21 @@ import {
   partOf,
   uploadFields,
 } from './fields.js';
+import { sendPassed } from '../../http/send-passed.js';
+import { type Attended, passDownload, passUpload } from './pass.js';
 import { UploadBody } from './upload-body.js';
 
 const PATH = '/v1/files/*';
 /** Status of a request that has to be confirmed: a client that knows only statuses must not take it for done. */
 const TO_BE_CONFIRMED = 403;
 
+/** A file here, one of another node, or what is to be confirmed. */
+type Found = Download | HttpAnswer | Answer<'read_file'>;
+
 /** Dependencies of the endpoint. */
 export interface FileEndpointOptions {
   readonly services: Services;
-  readonly authentication: RequestAuthentication;
+  readonly authentication: HttpAuthentication;
   readonly patientRequests: PatientRequests;
   readonly log: Log;
 }
@@ -81,12 +89,14 @@ export class FileEndpoint {
   async #download(request: FileHttpRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { services } = this.#options;
     const payload = { ...fieldsOf(request, DOWNLOAD_FIELDS), ...partOf(request.headers) };
-    const found = await this.#attended(request, reply, (caller) =>
-      carryOut(this.#contextOf(request), { name: 'read_file', payload, caller }, (asked) =>
-        services.files.download(asked, caller),
-      ),
-    );
+    const found = await this.#attended(request, reply, (attended) => {
+      const { caller } = attended;
+      const elsewhere = (passage: Passage) => passDownload(passage, request, attended);
+      const act = (asked: Request<'read_file'>): Promise<Found> => services.files.download(asked, caller);
+      return carryOut(this.#contextOf(request), { name: 'read_file', payload, caller, elsewhere }, act);
+    });
     if ('read' in found) return sendFile(found, request, reply);
+    if ('response' in found) return sendPassed(found, reply);
     return this.#answer(reply, found);
   }
 
@@ -103,14 +113,16 @@ export class FileEndpoint {
       ? () => Promise.resolve().then(() => digestOf(content.trailers))
       : undefined;
     const upload = { conditions, size: length === undefined ? undefined : Number(length), content, digest };
-    const written = await this.#attended(request, reply, (caller) =>
-      carryOut(
+    const written = await this.#attended(request, reply, (attended) => {
+      const { caller } = attended;
+      const elsewhere = (passage: Passage) => passUpload(passage, request, attended);
+      return carryOut(
         this.#contextOf(request),
-        { name: 'write_file', payload, caller },
+        { name: 'write_file', payload, caller, elsewhere },
         (asked) => services.files.upload({ request: asked, ...upload }, caller),
         () => ({ ...payload, data: undefined, bytes: content.bytes }),
-      ),
-    );
+      );
+    });
     hurry();
     content.dismiss();
     if ('error' in written) {
@@ -128,15 +140,20 @@ export class FileEndpoint {
   }
 
   /** Makes a request whose confirmation is withdrawn when the client disconnects. */
-  async #attended<T>(request: FileHttpRequest, reply: FastifyReply, make: (caller: Caller) => Promise<T>): Promise<T> {
+  async #attended<T>(
+    request: FileHttpRequest,
+    reply: FastifyReply,
+    make: (attended: Attended) => Promise<T>,
+  ): Promise<T> {
     const { services, authentication } = this.#options;
-    const { principal, ended } = authentication.grantOf(request);
+    const { caller, ended, isEncrypted } = authentication.admittedOf(request);
     const sink = silentSink();
     const end = () => {
       endConnection(services, sink);
     };
-    goneSignal(request, reply, ended).addEventListener('abort', end, { once: true });
-    const made = await make({ principal, sink, from: originOf(request.raw.socket) });
+    const gone = goneSignal(request, reply, ended);
+    gone.addEventListener('abort', end, { once: true });
+    const made = await make({ caller: { ...caller, sink }, gone, isEncrypted });
     end();
     return made;
   }

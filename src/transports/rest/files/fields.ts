@@ -18,7 +18,7 @@ export type FileHttpRequest = FastifyRequest<{
 }>;
 
 /** Fields of the protocol that a download takes as parameters of its address. */
-export const DOWNLOAD_FIELDS = ['session_id'] as const;
+export const DOWNLOAD_FIELDS = ['session_id', 'node'] as const;
 
 /** The same of an upload. */
 const UPLOAD_FIELDS = [

@@ -1,0 +1,93 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+
+/** Longest time for a connection, in milliseconds. */
+const CONNECT_MS = 5000;
+
+/** What goes with a request for another server. */
+export interface ExchangeOptions {
+  /** Undefined without a body. */
+  readonly body: Readable | undefined;
+  /** What follows a body of unknown length, once the body has ended; by default nothing. */
+  readonly trailers?: (() => NodeJS.Dict<string>) | undefined;
+  /** Closes the connection when aborted. */
+  readonly over: AbortSignal;
+}
+
+/** What a server has answered. */
+export interface HttpAnswer {
+  /** Status and headers; the body unless the connection was upgraded. */
+  readonly response: IncomingMessage;
+  /** The connection after an upgrade, and what has already come over it. */
+  readonly upgraded: { readonly socket: Duplex; readonly head: Buffer } | undefined;
+}
+
+/**
+ * Sends a request, its body as fast as the server reads it.
+ * @throws the error of the connection, when it is closed before the answer
+ */
+export async function exchange(
+  upstream: ClientRequest,
+  { body, trailers, over }: ExchangeOptions,
+): Promise<HttpAnswer> {
+  const answered = answerTo(upstream);
+  limitConnecting(upstream);
+  destroyOn(over, upstream);
+  if (body) send(upstream, body, trailers);
+  else upstream.end();
+  const answer = await answered;
+  destroyOn(over, bodyOf(answer));
+  return answer;
+}
+
+/** What of an answer is read to its end: it is closed when the exchange is over. */
+export const bodyOf = ({ response, upgraded }: HttpAnswer): Duplex | IncomingMessage => upgraded?.socket ?? response;
+
+function send(upstream: ClientRequest, body: Readable, trailers: ExchangeOptions['trailers']): void {
+  body.pipe(upstream, { end: false });
+  body.once('end', () => {
+    if (trailers && upstream.getHeader('transfer-encoding') === 'chunked') upstream.addTrailers(trailers());
+    upstream.end();
+  });
+}
+
+function answerTo(upstream: ClientRequest): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    upstream.once('response', (response) => {
+      resolve({ response, upgraded: undefined });
+    });
+    upstream.once('upgrade', (response, socket, head) => {
+      resolve({ response, upgraded: { socket, head } });
+    });
+    // After the answer an error, such as EPIPE for the rest of the body, is no news.
+    upstream.on('error', reject);
+    upstream.once('close', () => {
+      reject(new Error('the connection was closed'));
+    });
+  });
+}
+
+function limitConnecting(upstream: ClientRequest): void {
+  const late = setTimeout(() => {
+    upstream.destroy(new Error(`no connection within ${CONNECT_MS} ms`));
+  }, CONNECT_MS);
+  const clear = () => {
+    clearTimeout(late);
+  };
+  upstream.once('socket', (socket) => {
+    if (socket.connecting) socket.once('connect', clear);
+    else clear();
+  });
+  upstream.once('close', clear);
+}
+
+function destroyOn(over: AbortSignal, stream: ClientRequest | Duplex | IncomingMessage): void {
+  const destroy = () => {
+    stream.destroy();
+  };
+  over.addEventListener('abort', destroy, { once: true });
+  stream.once('close', () => {
+    over.removeEventListener('abort', destroy);
+  });
+  if (over.aborted) destroy();
+}
