@@ -15,6 +15,8 @@ const PROCESS_TEST_WORKERS = 3;
 const BROWSER_TEST_TIMEOUT_MS = 60_000;
 /** A page that installs and builds the project. */
 const PAGE_TEST_TIMEOUT_MS = 600_000;
+/** The files of a worker share their modules, which takes a fifth less of the time of a processor. */
+const SHARED_MODULES = { isolate: false };
 /** One file after the other. */
 const ALONE = { maxWorkers: 1, sequence: { groupOrder: 6 } };
 /** A tool of some hundred megabytes from npm. */
@@ -33,6 +35,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          ...SHARED_MODULES,
           include: ['test/integration/**/*.test.ts', 'test/contract/**/*.test.ts'],
           sequence: { groupOrder: 1 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -44,6 +47,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          ...SHARED_MODULES,
           include: ['test/e2e/**/*.test.ts'],
           sequence: { groupOrder: 2 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -56,6 +60,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
+          ...SHARED_MODULES,
           include: ['test/cluster/**/*.test.ts'],
           sequence: { groupOrder: 8 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -67,6 +72,7 @@ export default defineConfig({
       {
         test: {
           name: 'conformance',
+          ...SHARED_MODULES,
           include: ['test/conformance/*.test.ts'],
           globalSetup: ['test/conformance/peers/global-setup.ts'],
           sequence: { groupOrder: 3 },
@@ -79,6 +85,7 @@ export default defineConfig({
       {
         test: {
           name: 'security',
+          ...SHARED_MODULES,
           include: ['test/conformance/security/*.test.ts'],
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -89,6 +96,7 @@ export default defineConfig({
       {
         test: {
           name: 'dashboard',
+          ...SHARED_MODULES,
           include: ['test/dashboard/**/*.test.ts'],
           globalSetup: ['test/dashboard/harness/global-setup.ts'],
           sequence: { groupOrder: 7 },

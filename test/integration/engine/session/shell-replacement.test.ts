@@ -1,7 +1,7 @@
 import type * as nodePty from 'node-pty';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { ShellHarness } from '../../../contract/shells/harness.js';
+import type { ShellHarness } from '../../../contract/shells/harness.js';
 
 /** Ignores SIGTERM, so that the end of its shell takes the whole grace. */
 const STUBBORN = `sh -c 'trap "" TERM; echo up; while :; do sleep 300; done' &`;
@@ -22,10 +22,15 @@ vi.mock('node-pty', async (importOriginal) => {
 let bench: ShellHarness;
 
 beforeAll(async () => {
-  bench = await ShellHarness.start('bash', 'none', 'auto');
+  // Files before this one have loaded the modules with the package itself.
+  vi.resetModules();
+  const harness = await import('../../../contract/shells/harness.js');
+  bench = await harness.ShellHarness.start('bash', 'none', 'auto');
 });
 
 afterAll(async () => {
+  vi.doUnmock('node-pty');
+  vi.resetModules();
   await bench[Symbol.asyncDispose]();
   expect(await bench.leftovers()).toEqual({ processes: [], descriptors: 0 });
 });
