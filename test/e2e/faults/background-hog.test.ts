@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/limit-mechanisms.js';
@@ -11,6 +11,8 @@ const HOG = `python3 -c 'import time; time.sleep(0.5); held = bytearray(150 * 2*
 
 /** Many times the second after which more than commands is ended. */
 const ROUNDS = 40;
+/** Commands of a session, of which the first is ended with what it has met. */
+const BESIDE_HOG = 15;
 
 describe('F14: a background process that takes too much memory, where limits are kept by looking', () => {
   it('is ended, however many commands are run one after another', async () => {
@@ -41,11 +43,20 @@ const ENDLESS = [
 
 describe.each(MECHANISMS)('a background process that takes too much, with limits kept by $title', (mechanism) => {
   describe.skipIf(!mechanism.isUsable)('a daemon', () => {
-    const settings = { adapter: { limit_mechanism: mechanism.name, cpu_window: 1 } };
+    let daemon: TestDaemon;
+    let client: WireClient;
+
+    beforeAll(async () => {
+      daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: mechanism.name, cpu_window: 1 } } });
+      client = await WireClient.connect(daemon.url);
+    });
+
+    afterAll(async () => {
+      await client[Symbol.asyncDispose]();
+      await daemon[Symbol.asyncDispose]();
+    });
 
     it.each(ENDLESS)('%s: costs one command at most, and then itself', async (_, limits, hog) => {
-      await using daemon = await TestDaemon.start({ settings });
-      await using client = await WireClient.connect(daemon.url);
       const id = await client.openSession({ limits });
       await client.run(`KEPT=yes; ${hog} 2>/dev/null &`, id);
       const isThere = () => taggedProcesses(instanceOf(daemon.pid)).some(({ command }) => command.includes(': hog'));
@@ -57,37 +68,34 @@ describe.each(MECHANISMS)('a background process that takes too much, with limits
       }
       expect(isThere()).toBe(false);
       expect(killers.filter((killedBy) => killedBy !== null).length).toBeLessThanOrEqual(1);
+      await client.request('close_session', { session_id: id });
     });
 
     it('a command that takes too much is ended, and not what was there before', async () => {
-      await using daemon = await TestDaemon.start({ settings });
-      await using client = await WireClient.connect(daemon.url);
       const id = await client.openSession({ limits: { disk_mb: 20 } });
       const pid = (await client.run('sleep 300 >/dev/null 2>&1 & echo $!', id)).stdout.trim();
       const result = await client.run(WRITER, id);
       expect(result).toMatchObject({ killed_by: 'disk', session_state: 'alive' });
       expect(await client.run(`kill -0 ${pid} && echo on`, id)).toMatchObject({ stdout: 'on\n' });
+      await client.request('close_session', { session_id: id });
     });
 
     it('commands that take too much again and again are ended, each of them, and the session goes on', async () => {
-      await using daemon = await TestDaemon.start({ settings });
-      await using client = await WireClient.connect(daemon.url);
       const id = await client.openSession({ limits: { disk_mb: 20 } });
       await client.run('KEPT=yes; sleep 300 >/dev/null 2>&1 &', id);
       for (let round = 0; round < 4; round += 1) {
         expect(await client.run(WRITER, id)).toMatchObject({ killed_by: 'disk', session_state: 'alive' });
         expect(await client.run('echo $KEPT', id)).toMatchObject({ stdout: 'yes\n' });
       }
+      await client.request('close_session', { session_id: id });
     });
 
     it('commands that begin when it is ended are as they would be without it', async () => {
-      await using daemon = await TestDaemon.start({ settings });
-      await using client = await WireClient.connect(daemon.url);
       const row = async () => {
         const id = await client.openSession({ limits: { disk_mb: 10 } });
         await client.run('(sleep 0.1; while head -c 3M /dev/zero; do :; done) >hog 2>/dev/null &', id);
         const results = [];
-        for (let round = 0; round < ROUNDS; round += 1) {
+        for (let round = 0; round < BESIDE_HOG; round += 1) {
           results.push(await client.run('for i in 1 2 3; do /bin/true; done; (sleep 0.01; echo on) | cat', id));
         }
         await client.request('close_session', { session_id: id });

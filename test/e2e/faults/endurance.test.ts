@@ -56,7 +56,7 @@ describe('F27: 10,000 commands in one session', () => {
   );
 
   it(
-    'F27: 4,000 one-shots leave descriptors, memory and processes as they were',
+    'F27: 2,000 one-shots leave descriptors, memory and processes as they were',
     async () => {
       await using daemon = await TestDaemon.start(SMALL_HEAP);
       await using client = await WireClient.connect(daemon.url);
@@ -66,10 +66,10 @@ describe('F27: 10,000 commands in one session', () => {
           expect(answers).toMatchObject([0, 1, 2, 3].map((index) => completed(number + index)));
         }
       };
-      await runMany(2000);
+      await runMany(1000);
       const descriptors = await settled(() => descriptorCount(daemon.pid));
       const memory = residentBytes(daemon.pid);
-      await runMany(2000);
+      await runMany(1000);
       await eventually(() => {
         expect(descriptorCount(daemon.pid)).toBeLessThanOrEqual(descriptors + PREWARMED);
       });
