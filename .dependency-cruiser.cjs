@@ -60,7 +60,7 @@ module.exports = {
       '^src/(app/app|logging/logging)\\.ts$',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
-      '^src/engine/process/process-identity',
+      '^src/engine/platform/process-identity',
       '^src/engine/files/(open-file|write-content)',
       '^src/engine/user/find-user',
       // An MCP server is the same one over standard input as over HTTP.

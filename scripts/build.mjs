@@ -19,7 +19,7 @@ const main = join(dist, 'main.js');
  * daemon's start.
  */
 const SEPARATE =
-  /^(?:node-pty|openai|pidusage|light-my-request|@opentelemetry\/(?!api$).*|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
+  /^(?:node-pty|openai|light-my-request|@opentelemetry\/(?!api$).*|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
 
 /** What main.js is once its modules are in the bundle. */
 const LAUNCHER = `#!/usr/bin/env node

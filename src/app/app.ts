@@ -6,6 +6,7 @@ import { ensureWorkspace } from '../config/derive/workspace.js';
 import type { LogFactory } from '../core/logging/log.js';
 import { NO_METRICS } from '../core/metrics/metrics.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
+import { choosePlatform } from '../engine/platform/choose-platform.js';
 import { SHELLS } from '../engine/shells/list.js';
 import { sampleWorkload } from '../services/machine/workload.js';
 import type { Notifications } from '../services/notifications/notifications.js';
@@ -86,10 +87,9 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
-  const current = { configuration: settings.configuration, limits: settings.limits, node: nameNode(configuration) };
-  const early = { ...current, log, closers, metrics: prometheus ?? NO_METRICS };
+  const early = { ...firstParts(settings, configuration), log, closers, metrics: prometheus ?? NO_METRICS };
   const engine = await buildEngine(early);
-  const recording = await buildAudit(configuration, secrets, log('audit'), closers);
+  const recording = await buildAudit(early, secrets, log('audit'));
   const notifications = buildNotifications(early, secrets);
   const context: RuntimeContext = {
     ...early,
@@ -120,6 +120,14 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
 }
+
+/** What exists before the engine, besides log and metrics. */
+const firstParts = ({ configuration, limits }: CurrentSettings, first: Configuration) => ({
+  configuration,
+  limits,
+  node: nameNode(first),
+  platform: choosePlatform(first.adapter.platform),
+});
 
 /** Starts the shells that are kept ready, except on a gateway. */
 async function startShells({ pool, oneShots }: Engine, { cluster }: Services): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Configuration } from '../config/model/configuration.js';
 import { type AuditTrail, NO_AUDIT } from '../core/audit/event.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
@@ -8,8 +7,7 @@ import { AuditFile } from '../engine/audit/audit-file.js';
 import { AuditLog } from '../services/audit/audit-log.js';
 import { RequestAudit } from '../services/audit/request-audit.js';
 
-import type { Disposables } from './disposables.js';
-import type { RuntimeContext } from './runtime-context.js';
+import type { EngineContext, RuntimeContext } from './runtime-context.js';
 
 /** Most daemons that may share a state directory, each with its own audit log. */
 const MAX_DAEMONS = 64;
@@ -29,15 +27,16 @@ const recording = (audit: AuditTrail, file?: AuditFile): Recording => ({
  * @throws AdapterError RESOURCE_EXHAUSTED when another daemon writes the file that the configuration names
  */
 export async function buildAudit(
-  { audit }: Configuration,
+  { configuration, closers, platform }: EngineContext,
   mask: SecretMask,
   log: Log,
-  closers: Disposables,
 ): Promise<Recording> {
+  const { audit } = configuration();
   if (!audit.enabled) return recording(NO_AUDIT);
   const open = (path: string) =>
     AuditFile.open({
       path,
+      platform,
       maxBytes: audit.maxSizeBytes,
       backups: audit.backups,
       mask,

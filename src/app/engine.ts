@@ -16,6 +16,7 @@ import {
   type RuntimeDirectory,
 } from '../engine/instance/runtime-directory.js';
 import { ProcessStarter } from '../engine/one-shot/process-starter.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import { endProcesses, signalProcesses } from '../engine/process/end-processes.js';
 import { findInstanceProcesses } from '../engine/process/find-processes.js';
 import type { Launcher } from '../engine/sandbox/launcher.js';
@@ -35,6 +36,7 @@ import { buildUserExecution, type SharedParts } from './user-execution.js';
 
 /** Parts of the engine that the services use. */
 export interface Engine {
+  readonly platform: Platform;
   readonly pool: ShellPool;
   readonly launcher: Launcher;
   readonly oneShots: OneShotRunner;
@@ -54,7 +56,7 @@ export interface Engine {
 
 /** Builds the engine, which runs the processes. */
 export async function buildEngine(context: EngineContext): Promise<Engine> {
-  const { log, closers, metrics } = context;
+  const { log, closers, metrics, platform } = context;
   const configuration = context.configuration();
   const { adapter, llm, childEnvironment: env } = configuration;
   const shell = findDefaultShell(adapter.shell, env['PATH'] ?? '');
@@ -68,17 +70,20 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
   if (!isGateway(configuration)) starter.warmUp();
   const chosen = prepareMechanism(runtime, context);
   const { mechanism } = chosen;
-  const launcher = await buildLauncher(configuration, runtime.path, mechanism, { log: log('sandbox'), metrics });
+  const launcher = await buildLauncher(configuration, { runtimePath: runtime.path, platform }, mechanism, {
+    log: log('sandbox'),
+    metrics,
+  });
   closers.push(() => launcher[Symbol.asyncDispose]());
   const isLimited = (limits: Limits) => context.limits().areAskedFor(limits);
-  const shared: SharedParts = { mechanism, runtime, starter, shell, isLimited };
-  const { pool, oneShots } = buildRunners({ ...shared, launcher }, context);
+  const shared: SharedParts = { platform, mechanism, runtime, starter, shell, isLimited };
+  const runners = buildRunners({ ...shared, launcher }, context);
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
   return {
-    pool,
+    platform,
+    ...runners,
     launcher,
-    oneShots,
     checkpointWorkers,
     scratch,
     worktrees,
@@ -113,9 +118,9 @@ function forUsers(
 /** Creates the directories of this instance, and removes those that killed daemons have left. */
 async function prepareDirectories(
   stateDirectory: string,
-  { log, closers }: EngineContext,
+  { log, closers, platform }: EngineContext,
 ): Promise<{ runtime: RuntimeDirectory; spoolDirectory: string; livenessMarker: LivenessMarker }> {
-  const runtime = makeRuntimeDirectory();
+  const runtime = makeRuntimeDirectory(platform);
   closers.push(() => {
     removeRuntimeDirectory(runtime.path);
   });
@@ -124,12 +129,15 @@ async function prepareDirectories(
   closers.push(() => {
     rmSync(spoolDirectory, { recursive: true, force: true });
   });
-  const livenessMarker = await createLivenessMarker(runtime, spoolRoot, closers, log('recovery'));
-  await sweep(runtime, spoolRoot, livenessMarker, log('recovery'));
+  const livenessMarker = await createLivenessMarker({ runtime, spoolRoot, platform }, closers, log('recovery'));
+  await sweep({ runtime, spoolRoot, platform }, livenessMarker, log('recovery'));
   return { runtime, spoolDirectory, livenessMarker };
 }
 
-type RunnerParts = Pick<OneShotOptions, 'mechanism' | 'runtime' | 'starter' | 'launcher' | 'shell' | 'isLimited'>;
+type RunnerParts = Pick<
+  OneShotOptions,
+  'platform' | 'mechanism' | 'runtime' | 'starter' | 'launcher' | 'shell' | 'isLimited'
+>;
 
 /** Builds the shell pool for sessions and the runner for one-shots. */
 function buildRunners(
@@ -147,23 +155,29 @@ function buildRunners(
 }
 
 /** Kills every process at once and removes the files without waiting. */
-export function abandonEngine({ instance, runtimePath, spoolDirectory }: Engine): void {
+export function abandonEngine({ instance, runtimePath, spoolDirectory, platform: { processes } }: Engine): void {
   const groups = groupsOf(runtimePath);
-  signalProcesses(findInstanceProcesses(instance, groups.members()), 'SIGKILL');
+  signalProcesses(findInstanceProcesses(instance, processes, groups.members()), 'SIGKILL', processes);
   groups.remove();
   removeRuntimeDirectory(runtimePath);
   rmSync(spoolDirectory, { recursive: true, force: true });
 }
 
+/** Where the files of this daemon and its predecessors are. */
+interface Places {
+  readonly runtime: RuntimeDirectory;
+  readonly spoolRoot: string;
+  readonly platform: Platform;
+}
+
 /** Creates the liveness marker. Without it, only daemons that can see this process recognise that it is alive. */
 async function createLivenessMarker(
-  runtime: RuntimeDirectory,
-  spoolRoot: string,
+  { runtime, spoolRoot, platform }: Places,
   closers: Disposables,
   log: Log,
 ): Promise<LivenessMarker> {
   const runtimeParent = dirname(runtime.path);
-  const marker = new LivenessMarker([runtimeParent, spoolRoot]);
+  const marker = new LivenessMarker([runtimeParent, spoolRoot], platform);
   closers.push(() => {
     marker[Symbol.dispose]();
   });
@@ -178,14 +192,15 @@ async function createLivenessMarker(
 
 /** Ends the processes and removes the files that killed daemons have left. */
 async function sweep(
-  runtime: RuntimeDirectory,
-  spoolRoot: string,
+  { runtime, spoolRoot, platform: { processes } }: Places,
   livenessMarker: LivenessMarker,
   log: Log,
 ): Promise<void> {
   for (const { instance, path } of findDeadInstances(runtime, livenessMarker)) {
     const groups = groupsOf(path);
-    const survivors = await endProcesses(() => findInstanceProcesses(instance, groups.members()), 0);
+    const survivors = await endProcesses(() => findInstanceProcesses(instance, processes, groups.members()), 0, {
+      processes,
+    });
     groups.remove();
     removeRuntimeDirectory(path);
     log.warn('what a killed daemon had left was removed', { instance, survivors: survivors.length });
@@ -200,11 +215,11 @@ async function sweep(
 /** Chooses how limits are enforced, and records the groups that a later daemon has to remove after a crash. */
 function prepareMechanism(
   runtime: RuntimeDirectory,
-  { configuration: current, limits, log, closers }: EngineContext,
+  { configuration: current, limits, log, closers, platform }: EngineContext,
 ): ChosenMechanism {
   const configuration = current();
   const path = configuration.childEnvironment['PATH'] ?? '';
-  const chosen = chooseMechanism(configuration.adapter.limitMechanism, { instance: runtime.instance, path });
+  const chosen = chooseMechanism(configuration.adapter.limitMechanism, { instance: runtime.instance, path, platform });
   const note = () => {
     noteGroups(runtime.path, chosen.mechanism.directories);
   };

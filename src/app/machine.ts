@@ -12,7 +12,7 @@ export const buildMachine = ({ configuration, version }: RuntimeContext): Machin
     const current = configuration();
     const { childEnvironment: env, adapter, llm, file = 'defaults' } = current;
     const [machine, providers, users] = await Promise.all([
-      examineMachine({ env, defaultShell: adapter.shell, ...examinedSettings(current) }),
+      examineMachine({ env, defaultShell: adapter.shell, platform: adapter.platform, ...examinedSettings(current) }),
       examineLlmProviders({ settings: llm, env }),
       examineUsers({ stateDirectory: adapter.stateDirectory, path: env['PATH'] ?? '' }),
     ]);

@@ -6,6 +6,7 @@ import type { Metrics } from '../core/metrics/metrics.js';
 import type { Notifier } from '../core/notifications/notification.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { Traces } from '../core/traces/traces.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
 import type { AuditLog } from '../services/audit/audit-log.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
@@ -17,6 +18,8 @@ import type { OwnNode } from './own-node.js';
 export interface EngineContext {
   /** The current configuration: a reload replaces it. */
   readonly configuration: () => Configuration;
+  /** Chosen at the start. */
+  readonly platform: Platform;
   /** The limits that follow from it. */
   readonly limits: () => LimitsInForce;
   readonly log: LogFactory;

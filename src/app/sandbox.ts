@@ -9,18 +9,25 @@ import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import { GroupConfinement } from '../engine/sandbox/group-confinement.js';
 import { type EgressReporting, Launcher } from '../engine/sandbox/launcher.js';
 import { PidNamespace } from '../engine/sandbox/pid-namespace.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import { ownUid } from '../engine/system/own-user.js';
 import type { UserLaunch } from '../engine/user/user-launch.js';
 
+/** Where sandboxes are made. */
+interface LauncherPlace {
+  /** The daemon's directory of FIFOs. */
+  readonly runtimePath: string;
+  readonly platform: Platform;
+}
+
 /**
  * Finds out which sandboxes work on this machine, and builds the launcher.
- * @param runtimePath the daemon's directory of FIFOs
  * @param mechanism may require that programs outside a sandbox are started in a namespace, or confined to their group
  * @throws AdapterError SANDBOX_UNAVAILABLE when the configuration requires a sandbox that does not work
  */
 export async function buildLauncher(
   configuration: Configuration,
-  runtimePath: string,
+  { runtimePath, platform }: LauncherPlace,
   mechanism: Pick<LimitMechanism, 'namespace' | 'directories'>,
   reporting: EgressReporting,
 ): Promise<Launcher> {
@@ -31,7 +38,10 @@ export async function buildLauncher(
   const directories = { runtimeParent: dirname(runtimePath), directory: runtimePath };
   const { namespace } = mechanism;
   const confinement = await findConfinement(configuration, mechanism, reporting.log);
-  const launcher = await Launcher.find({ ...surroundings, ...directories, namespace, confinement }, reporting);
+  const launcher = await Launcher.find(
+    { ...surroundings, ...directories, platform, namespace, confinement },
+    reporting,
+  );
   return requireProfile(launcher, configuration, reporting.log);
 }
 
@@ -62,6 +72,7 @@ interface UserPlace {
   readonly directory: string;
   /** That of the daemon. */
   readonly runtimePath: string;
+  readonly platform: Platform;
 }
 
 /**
@@ -71,14 +82,14 @@ interface UserPlace {
  */
 export async function buildUserLauncher(
   configuration: Configuration,
-  { launch: user, workspace, directory, runtimePath }: UserPlace,
+  { launch: user, workspace, directory, runtimePath, platform }: UserPlace,
   { namespace }: Pick<LimitMechanism, 'namespace'>,
   reporting: EgressReporting,
 ): Promise<Launcher> {
   const surroundings = sandboxSurroundings(configuration);
   const homes = [...new Set([...surroundings.homes, user.user.home])];
   const own = namespace && findNamespace(namespace, user, configuration.childEnvironment['PATH'] ?? '', reporting.log);
-  const places = { workspace, homes, directory, runtimeParent: dirname(runtimePath), namespace: own, user };
+  const places = { platform, workspace, homes, directory, runtimeParent: dirname(runtimePath), namespace: own, user };
   return requireProfile(await Launcher.find({ ...surroundings, ...places }, reporting), configuration, reporting.log);
 }
 

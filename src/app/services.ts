@@ -171,9 +171,10 @@ function buildMetadata(
 function buildStatus(
   { instance }: Engine,
   { sessions, connections, executions }: Pick<Services, 'sessions' | 'connections' | 'executions'>,
-  { version, configuration }: RuntimeContext,
+  { version, configuration, platform }: RuntimeContext,
 ): DaemonStatus {
   return new DaemonStatus({
+    platform,
     instanceId: instance,
     version,
     configuration: () => reportedConfiguration(configuration()),
@@ -191,7 +192,7 @@ function buildStatus(
 function buildCheckpoints(
   { runtimePath }: Engine,
   executions: Executions,
-  { configuration, log, node }: RuntimeContext,
+  { configuration, log, node, platform }: RuntimeContext,
 ): WorkspaceCheckpoints {
   const { adapter, recording } = configuration();
   const { stateDirectory } = adapter;
@@ -209,6 +210,7 @@ function buildCheckpoints(
       ],
       path: pool.env['PATH'] ?? '',
       limits: () => configuration().checkpoints,
+      platform: platform.name,
       output: () => outputLimits(configuration()),
       run: runJob,
       log: log('checkpoints'),

@@ -5,6 +5,7 @@ import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.j
 import { type RuntimeDirectory, UserRuntimeDirectory } from '../engine/instance/runtime-directory.js';
 import type { LimitMechanism } from '../engine/limits/mechanism.js';
 import { OneShotRunner } from '../engine/one-shot/one-shot.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import type { ProcessStarter } from '../engine/one-shot/process-starter.js';
 import { StdinPipes } from '../engine/output/stdin-pipes.js';
 import { ShellPool } from '../engine/shell/shell-pool.js';
@@ -18,6 +19,7 @@ import { buildUserLauncher } from './sandbox.js';
 
 /** Parts of the engine that all users share. */
 export interface SharedParts {
+  readonly platform: Platform;
   readonly runtime: RuntimeDirectory;
   readonly starter: ProcessStarter;
   readonly mechanism: LimitMechanism;
@@ -42,14 +44,15 @@ export async function buildUserExecution(
 ): Promise<UserExecution> {
   const { configuration, log } = context;
   const { adapter, childEnvironment } = configuration();
-  const launch = await UserLaunch.find(user, childEnvironment['PATH'] ?? '');
+  const launch = await findLaunch(user, childEnvironment['PATH'] ?? '', parts.platform);
   const cwd = await findWorkspace(launch, adapter.workspaceDirectory);
   const runtime = new UserRuntimeDirectory(parts.runtime, user);
   await assertReadable(launch, [DRIVERS_DIRECTORY, runtime.path]);
   const env = environmentOf(user, childEnvironment);
-  const place = { launch, workspace: cwd, directory: runtime.path, runtimePath: parts.runtime.path };
+  const { mechanism, platform } = parts;
+  const place = { launch, workspace: cwd, directory: runtime.path, runtimePath: parts.runtime.path, platform };
   const reporting = { log: log('sandbox'), metrics: context.metrics };
-  const launcher = await buildUserLauncher(configuration(), place, parts.mechanism, reporting);
+  const launcher = await buildUserLauncher(configuration(), place, mechanism, reporting);
   if (parts.ownPort !== undefined) launcher.forbidOwnPort(parts.ownPort);
   const common = { ...parts, runtime, launcher, cwd, env };
   const pool = new ShellPool({ ...common, defaultShell: parts.shell, size: 0, log: log('pool') });
@@ -72,6 +75,11 @@ export async function buildUserExecution(
       await launcher[Symbol.asyncDispose]();
     },
   };
+}
+
+async function findLaunch(user: User, path: string, { can, name }: Platform): Promise<UserLaunch> {
+  if (!can.otherUsers) throw new Error(`the platform ${name} runs everything as the user of the daemon`);
+  return UserLaunch.find(user, path);
 }
 
 /** The workspace of the configuration if the user can enter it, else its home. */

@@ -6,9 +6,12 @@ import { promisify } from 'node:util';
 import { APT, type Finding } from './finding.js';
 import { examineSandbox } from './sandbox.js';
 import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from './engine.js';
+import type { PlatformName } from '../core/platform.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
 import { type LimitSettings, measureLimits } from '../engine/limits/measured-limits.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
+import { choosePlatform } from '../engine/platform/choose-platform.js';
+import type { Capabilities, Platform } from '../engine/platform/contract/platform.js';
 import type { LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram, SHELLS } from '../engine/shells/list.js';
 import { shellVersions } from '../services/machine/metadata.js';
@@ -20,10 +23,11 @@ export interface Surroundings {
   /** Environment variables of the shells. */
   readonly env: Readonly<Record<string, string>>;
   readonly defaultShell: string;
+  readonly platform: PlatformName | 'auto';
   /** Directories that the daemon writes to, by setting name. */
   readonly directories: Readonly<Record<string, string>>;
   /** Sandbox options; undefined when the configuration cannot be read. */
-  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory'> | undefined;
+  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory' | 'platform'> | undefined;
   /** Settings of the resource limits; undefined when the configuration cannot be read. */
   readonly limits: LimitSettings | undefined;
   /** Files that other users should not read, by description. Missing files are ignored. */
@@ -38,19 +42,21 @@ const MIN_DESCRIPTORS = 1024;
 /** Checks everything on this machine that the daemon needs or can use. Leaves nothing behind. */
 export async function examineMachine(surroundings: Surroundings): Promise<readonly Finding[]> {
   const { directories, privateFiles } = surroundings;
+  const platform = choosePlatform(surroundings.platform);
   return [
     examineNode(),
     await examineTerminal(),
     ...(await examineShells(surroundings)),
-    ...(await examineFifos()),
-    examineProc(),
+    ...(await examineFifos(platform)),
+    examinePlatform(platform),
+    ...(platform.can.openFiles ? [examineProc(platform)] : []),
     ...examineDescriptors(),
     ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
     ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
-    examineMechanism(surroundings),
+    examineMechanism(surroundings, platform),
     ...examineLimits(surroundings),
     await examineGit(surroundings),
-    ...(await examineSandbox(surroundings)),
+    ...(await examineSandbox(surroundings, platform)),
   ];
 }
 
@@ -102,9 +108,9 @@ function examineShellFile(path: string): Finding {
   return { name: 'adapter.shell', status: 'missing', detail: `${path} is not an executable file`, fix };
 }
 
-async function examineFifos(): Promise<Finding[]> {
+async function examineFifos(platform: Platform): Promise<Finding[]> {
   try {
-    const { directory, isInMemory } = await tryFifos();
+    const { directory, isInMemory } = await tryFifos(platform);
     const mkfifo: Finding = { name: 'mkfifo', status: 'ok', detail: 'makes named pipes' };
     if (isInMemory) return [mkfifo, { name: 'runtime', status: 'ok', detail: `${directory}, in memory` }];
     const detail = `${directory} is on a disk, which costs each command about a tenth of its time`;
@@ -116,8 +122,27 @@ async function examineFifos(): Promise<Finding[]> {
   }
 }
 
-function examineProc(): Finding {
-  const { hasProcesses, hasWaits } = inspectProc();
+/** Abilities that a platform may lack, as people call them. */
+const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
+  controlGroups: 'control groups',
+  sandbox: 'sandboxes',
+  otherUsers: 'commands of other users',
+  peerCredentials: 'telling local users by their connection',
+  heldPaths: 'paths that cannot be redirected',
+  openFiles: '`awaiting_input`',
+  marks: 'finding processes that clear their environment',
+  listeningPorts: 'ports of sessions',
+};
+
+function examinePlatform({ name, can }: Platform): Finding {
+  const lacks = Object.entries(ABILITIES).filter(([key]) => !can[key as keyof Capabilities]);
+  if (lacks.length === 0) return { name: 'platform', status: 'ok', detail: name };
+  const detail = `${name}, without ${lacks.map(([, text]) => text).join(', ')}`;
+  return { name: 'platform', status: 'warn', detail, fix: 'run the daemon on Linux, with adapter.platform auto' };
+}
+
+function examineProc(platform: Platform): Finding {
+  const { hasProcesses, hasWaits } = inspectProc(platform);
   if (!hasProcesses) {
     const detail = '/proc does not show processes: what commands leave behind cannot be found';
     return { name: 'proc', status: 'missing', detail, fix: 'mount -t proc proc /proc; only Linux has it' };
@@ -149,10 +174,11 @@ function examinePrivacy(name: string, path: string): Finding[] {
 }
 
 /** Chooses the limit mechanism as the daemon does at its start. */
-function examineMechanism({ env }: Surroundings): Finding {
+function examineMechanism({ env }: Surroundings, platform: Platform): Finding {
   const { mechanism, rejected } = chooseMechanism('auto', {
     instance: `doctor-${process.pid}`,
     path: env['PATH'] ?? '',
+    platform,
   });
   mechanism[Symbol.dispose]();
   const why = rejected.map(({ mechanism: name, reason }) => `; ${name}: ${reason}`).join('');

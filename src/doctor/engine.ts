@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmdirSync
 import { dirname, join } from 'node:path';
 
 import { makeFifos } from '../engine/system/fifo.js';
-import { readProcess } from '../engine/process/process-table.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
 
 /** How long a terminal may take to start before it counts as broken, in milliseconds. */
@@ -45,8 +45,10 @@ export async function openTerminal(): Promise<string> {
 }
 
 /** Creates a FIFO where the daemon would; returns the directory, and whether it is in memory. */
-export async function tryFifos(): Promise<{ readonly directory: string; readonly isInMemory: boolean }> {
-  const runtime = makeRuntimeDirectory();
+export async function tryFifos(
+  platform: Platform,
+): Promise<{ readonly directory: string; readonly isInMemory: boolean }> {
+  const runtime = makeRuntimeDirectory(platform);
   try {
     await makeFifos([join(runtime.path, randomBytes(4).toString('hex'))]);
     return { directory: dirname(runtime.path), isInMemory: statfsSync(runtime.path).type === TMPFS_MAGIC };
@@ -56,8 +58,8 @@ export async function tryFifos(): Promise<{ readonly directory: string; readonly
 }
 
 /** Checks /proc: whether processes are visible, and whether it shows that a process waits for input. */
-export function inspectProc(): { readonly hasProcesses: boolean; readonly hasWaits: boolean } {
-  const hasProcesses = readProcess(process.pid) !== undefined;
+export function inspectProc({ processes }: Platform): { readonly hasProcesses: boolean; readonly hasWaits: boolean } {
+  const hasProcesses = processes.read(process.pid) !== undefined;
   const hasWaits = ['children', 'syscall', 'wchan'].map((file) => isReadable(`/proc/self/task/${process.pid}/${file}`));
   return { hasProcesses, hasWaits: hasWaits[0] === true && hasWaits.slice(1).includes(true) };
 }

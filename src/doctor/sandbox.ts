@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import type { Log } from '../core/logging/log.js';
 import { NO_METRICS } from '../core/metrics/metrics.js';
 import type { SandboxStatus } from '../core/sandbox/status.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
 import { findCoverPrograms } from '../engine/sandbox/cover-again.js';
 import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
@@ -21,13 +22,13 @@ interface SandboxSurroundings {
   /** Environment variables of the shells. */
   readonly env: Readonly<Record<string, string>>;
   /** Sandbox options; undefined when the configuration cannot be read. */
-  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory'> | undefined;
+  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory' | 'platform'> | undefined;
 }
 
 /** Examines the sandboxes. A failure here occurs in the daemon too. The sandbox is optional unless one is configured. */
-export async function examineSandbox({ env, sandbox }: SandboxSurroundings): Promise<Finding[]> {
+export async function examineSandbox({ env, sandbox }: SandboxSurroundings, platform: Platform): Promise<Finding[]> {
   if (!sandbox) return [];
-  const { available, configured, problems } = await testSandboxes(sandbox);
+  const { available, configured, problems } = await testSandboxes(sandbox, platform);
   const working = available.filter((profile) => profile !== 'none');
   const version = await run('bwrap', ['--version'], { env }).then(
     ({ stdout }) => stdout.trim(),
@@ -54,10 +55,13 @@ function examineCovers(path: string): Finding[] {
 }
 
 /** Tests the sandboxes as the daemon does at its start. */
-async function testSandboxes(sandbox: NonNullable<SandboxSurroundings['sandbox']>): Promise<SandboxStatus> {
-  const runtime = makeRuntimeDirectory();
+async function testSandboxes(
+  sandbox: NonNullable<SandboxSurroundings['sandbox']>,
+  platform: Platform,
+): Promise<SandboxStatus> {
+  const runtime = makeRuntimeDirectory(platform);
   try {
-    const options = { ...sandbox, runtimeParent: dirname(runtime.path), directory: runtime.path };
+    const options = { ...sandbox, platform, runtimeParent: dirname(runtime.path), directory: runtime.path };
     await using launcher = await Launcher.find(options, { metrics: NO_METRICS, log: QUIET });
     return launcher.standing;
   } finally {

@@ -33,7 +33,7 @@ describe.runIf(isInstalled).each(canSandbox ? (['none', 'workspace'] as const) :
   (sandbox) => {
     let bench: ShellHarness;
     beforeAll(async () => {
-      bench = await ShellHarness.start('fish', sandbox, 'auto');
+      bench = await ShellHarness.start('fish', { profile: sandbox });
     });
     afterAll(async () => {
       await bench[Symbol.asyncDispose]();

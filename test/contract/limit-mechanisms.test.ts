@@ -10,7 +10,8 @@ import { MB } from '../../src/core/limits/limits.js';
 import type { LimitMechanism, ProcessGroup } from '../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
 import { plainRoot, type ProcessRoot, sandboxRoot } from '../../src/engine/process/process-root.js';
-import { listProcesses, readProcess, TAG_VARIABLE } from '../../src/engine/process/process-table.js';
+import { TAG_VARIABLE } from '../../src/engine/platform/contract/process-entry.js';
+import { linux } from '../../src/engine/platform/linux/linux.js';
 import { killProcesses } from '../../src/engine/process/end-processes.js';
 import { findSessionProcesses } from '../../src/engine/process/find-processes.js';
 import { markOf } from '../../src/engine/process/session-mark.js';
@@ -19,7 +20,8 @@ import { eventually } from '../support/measure.js';
 import { isRunning } from '../support/processes.js';
 
 const INSTANCE = `contract-${process.pid}`;
-const OPTIONS = { instance: INSTANCE, path: process.env['PATH'] ?? '' };
+const OPTIONS = { instance: INSTANCE, path: process.env['PATH'] ?? '', platform: linux };
+const { processes } = linux;
 const TAG = `${INSTANCE}.s`;
 
 /** Starts programs that have given up one thing after another by which they could be told, and says so when they run. */
@@ -64,13 +66,13 @@ describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
         env: { PATH: process.env['PATH'], [TAG_VARIABLE]: `${TAG}.0` },
       });
       await run(`ulimit -S -x ${markOf(TAG)}`);
-      root = mechanism.namespace ? sandboxRoot(shell.pid!)! : plainRoot(shell.pid!);
+      root = mechanism.namespace ? sandboxRoot(shell.pid!, processes)! : plainRoot(shell.pid!);
       await group.begin(root.sessionLeader, false);
     });
 
     afterEach(async () => {
-      const scope = { tag: TAG, root: undefined, group };
-      expect(await killProcesses(() => findSessionProcesses(scope), { group })).toEqual([]);
+      const scope = { tag: TAG, root: undefined, group, processes };
+      expect(await killProcesses(() => findSessionProcesses(scope), { processes, group })).toEqual([]);
       if (shell.exitCode === null && shell.signalCode === null) await once(shell, 'exit');
       await eventually(() => {
         group[Symbol.dispose]();
@@ -87,9 +89,9 @@ describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
         expect(sleeper).toBeDefined();
         return sleeper!;
       });
-      const find = () => findSessionProcesses({ tag: TAG, root, group });
+      const find = () => findSessionProcesses({ tag: TAG, root, group, processes });
       expect(find().map((entry) => entry.pid)).toContain(pid);
-      await killProcesses(find, { group });
+      await killProcesses(find, { processes, group });
       expect([isRunning(pid), ...root.rootPids.map(isRunning)]).toEqual([false, ...root.rootPids.map(() => true)]);
     });
 
@@ -163,7 +165,7 @@ open("wait").read(); os.wait()' & :`);
       await run('echo > end');
       await eventually(async () => {
         const { pids } = await sample();
-        const members = listProcesses().filter(({ parent }) => pids.includes(parent));
+        const members = processes.list().filter(({ parent }) => pids.includes(parent));
         expect(members.filter(({ state }) => state === 'Z')).toHaveLength(1);
       });
       await sample();
@@ -203,5 +205,5 @@ open("wait").read(); os.wait()' & :`);
 
 /** Whether a process has become the program that was wanted. */
 function isSleep(pid: number): boolean {
-  return readProcess(pid)?.name === 'sleep';
+  return processes.read(pid)?.name === 'sleep';
 }

@@ -5,27 +5,23 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { MB } from '../../src/core/limits/limits.js';
 import { PAGE_BYTES } from '../../src/engine/limits/memory-of.js';
-import { PidusageReader } from '../../src/engine/limits/pidusage-reader.js';
 import { Polling } from '../../src/engine/limits/polling.js';
-import { ProcReader } from '../../src/engine/limits/proc-reader.js';
+import { TableReader } from '../../src/engine/limits/table-reader.js';
 import { descendantsIn, type UsageReader } from '../../src/engine/limits/process-snapshot.js';
-import { TICKS_PER_SECOND } from '../../src/engine/process/process-table.js';
+import { TICKS_PER_SECOND } from '../../src/engine/platform/contract/process-entry.js';
+import { linux } from '../../src/engine/platform/linux/linux.js';
+import { posix } from '../../src/engine/platform/posix/posix.js';
 import { eventually } from '../support/measure.js';
 
 /** The coarsest that CPU time is told in, in clock ticks: what ps prints are whole seconds. */
 const COARSEST_TICKS = TICKS_PER_SECOND;
 
-const READERS = [
-  ['/proc', () => new ProcReader()],
-  ['pidusage and ps', () => new PidusageReader()],
-] as const;
-
-describe.each(READERS)('processes and what they use, from %s', (_, makeReader) => {
+describe.each([linux, posix])('processes and what they use, on the platform $name', (platform) => {
   let reader: UsageReader;
   let shell: ChildProcess;
 
   beforeEach(() => {
-    reader = makeReader();
+    reader = new TableReader(platform.processes);
     shell = spawn('bash', [], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   });
 
@@ -89,7 +85,7 @@ describe.each(READERS)('processes and what they use, from %s', (_, makeReader) =
   });
 
   it('is enough to keep limits by polling', async () => {
-    using mechanism = new Polling(reader);
+    using mechanism = new Polling(reader, platform);
     using group = mechanism.createGroup('nobody.here');
     await group.begin(shell.pid!, false);
     const sleeper = Number(await run('sleep 300 & echo $!'));

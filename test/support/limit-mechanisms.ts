@@ -1,11 +1,12 @@
 import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../src/core/limits/limits.js';
+import { linux } from '../../src/engine/platform/linux/linux.js';
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
 import { ROOT_MARK } from './root.js';
 
 /** Why a mechanism cannot be tested here; undefined when it can. */
 function reasonAgainst(name: LimitMechanismName): string | undefined {
   try {
-    const options = { instance: `probe-${process.pid}`, path: process.env['PATH'] ?? '' };
+    const options = { instance: `probe-${process.pid}`, path: process.env['PATH'] ?? '', platform: linux };
     chooseMechanism(name, options).mechanism[Symbol.dispose]();
     return undefined;
   } catch (error) {

@@ -26,8 +26,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
   const llm = configuration ? examineLlmProviders({ settings: configuration.llm, env: toolEnv }) : [];
   const machine = await examineMachine({
     env: toolEnv,
-    defaultShell: configuration?.adapter.shell ?? 'bash',
-    ...(configuration ? examinedSettings(configuration) : NO_SETTINGS),
+    ...(configuration ? settingsOf(configuration) : NO_SETTINGS),
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
   return [
@@ -47,7 +46,20 @@ async function examineState({ adapter, childEnvironment }: Configuration): Promi
   return [...examineApprovals(stateDirectory), ...users];
 }
 
-const NO_SETTINGS = { directories: {}, sandbox: undefined, limits: undefined, privateFiles: {} };
+const settingsOf = (configuration: Configuration) => ({
+  defaultShell: configuration.adapter.shell,
+  platform: configuration.adapter.platform,
+  ...examinedSettings(configuration),
+});
+
+const NO_SETTINGS = {
+  defaultShell: 'bash',
+  platform: 'auto',
+  directories: {},
+  sandbox: undefined,
+  limits: undefined,
+  privateFiles: {},
+} as const;
 
 function examineConfiguration(
   { env, cwd }: Context,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Answer } from '../../client/index.js';
-import { processIdentity } from '../../engine/process/process-identity.js';
+import { identityLike, isProcess } from '../../engine/platform/process-identity.js';
 import type { Context } from '../console/context.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
@@ -35,7 +35,7 @@ export async function stopDaemon(context: Context, options: DaemonOptions): Prom
     if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw notPermitted(status, url, cause);
   }
   const deadline = performance.now() + STOP_TIMEOUT_MS;
-  while (processIdentity(pid) === status.process_identity) {
+  while (status.process_identity !== null && isProcess(pid, status.process_identity)) {
     if (performance.now() > deadline) {
       throw new CommandLineError(
         `the daemon at ${url} (process ${pid}) has not ended within ${STOP_TIMEOUT_MS / 1000} s`,
@@ -52,11 +52,11 @@ export async function stopDaemon(context: Context, options: DaemonOptions): Prom
 /** The pid is valid only if this process sees the very process that answered, and not another PID namespace. */
 function assertHere(status: Answer<'daemon_status'>, url: string): void {
   const { pid, process_identity: identity } = status;
-  if (identity !== null && processIdentity(pid) === identity) return;
+  if (identity !== null && isProcess(pid, identity)) return;
   if (
     process.getuid?.() !== 0 &&
     identity !== null &&
-    processIdentity(process.pid)?.split('/')[0] === identity.split('/')[0]
+    identityLike(identity, process.pid)?.split('/')[0] === identity.split('/')[0]
   ) {
     throw notPermitted(status, url);
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LIMIT_MECHANISM_NAMES } from '../../core/limits/limits.js';
+import { PLATFORM_NAMES } from '../../core/platform.js';
 import { described, restarting } from './facts.js';
 import {
   checkOutputLines,
@@ -17,6 +18,9 @@ const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
 
 /** Limit mechanisms: `auto` selects the best that works; any other value is required. */
 const LIMIT_MECHANISMS = ['auto', ...LIMIT_MECHANISM_NAMES] as const;
+
+/** Platforms: `auto` selects `linux` where there is the /proc of Linux. */
+const PLATFORMS = ['auto', ...PLATFORM_NAMES] as const;
 
 const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
 
@@ -100,6 +104,12 @@ export const adapterSection = z
     disk_free_mb_floor: diskFloor(
       '512 with `safety_net`, or 5 % of a disk smaller than 10 GB; otherwise no limit',
       'Free space of the disk of `workspace_directory` below which commands that write to disks are ended.',
+    ),
+    platform: choice(
+      PLATFORMS,
+      'auto',
+      'What the daemon may use of the system: `linux`, `posix`, which does without /proc, control groups and sandboxes, or `auto`, the best that is here.',
+      'restart',
     ),
     limit_mechanism: choice(
       LIMIT_MECHANISMS,

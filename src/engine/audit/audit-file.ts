@@ -12,6 +12,7 @@ import { makeDirectory } from '../../files/make-directory.js';
 import { RotatingAppender } from '../../files/rotating-appender.js';
 import type { ForeignChange } from '../../files/rotating-file.js';
 import { tryLock, unlock } from '../instance/file-lock.js';
+import type { Platform } from '../platform/contract/platform.js';
 import { headOf, renderHead, sha256 } from './files.js';
 import { type ChainStart, type Gap, resumeChain } from './resume.js';
 
@@ -32,6 +33,7 @@ const FOLDER_MODE = 0o700;
 export interface AuditFileOptions {
   /** Absolute. */
   readonly path: string;
+  readonly platform: Platform;
   /** A file that would grow beyond this is rotated, in bytes. */
   readonly maxBytes: number;
   /** Number of rotated files that are kept. */
@@ -176,10 +178,10 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
   /** @throws AdapterError RESOURCE_EXHAUSTED when another daemon holds the lock */
   async #lock(): Promise<void> {
     if (this.#isLocked) return;
-    const { path } = this.#options;
+    const { path, platform } = this.#options;
     await makeDirectory(dirname(path), FOLDER_MODE);
-    let holder = tryLock(lockOf(path));
-    while (holder === 'gone') holder = tryLock(lockOf(path));
+    let holder = tryLock(lockOf(path), platform);
+    while (holder === 'gone') holder = tryLock(lockOf(path), platform);
     this.#isLocked = holder === undefined;
     if (!holder) return;
     const message = `another daemon (process ${holder.pid ?? 'unknown'}) writes the audit log ${path}; give this one another audit.file or adapter.state_directory`;

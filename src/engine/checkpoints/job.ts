@@ -2,6 +2,7 @@ import type { ChangeStatus } from '../../core/checkpoints/compare.js';
 import type { BytePath, SkipReason } from '../../core/checkpoints/entry.js';
 import type { CheckpointKind } from '../../core/checkpoints/retention.js';
 import type { OutputLimits, RenderOptions } from '../../core/output/output-window.js';
+import type { PlatformName } from '../../core/platform.js';
 import type { LineCounts, Patch } from './git/diff.js';
 import type { CheckpointLimits } from './files/limits.js';
 import type { CheckpointFacts } from './git/repository.js';
@@ -17,6 +18,7 @@ export interface StoreOptions {
   /** Absolute paths of the daemon's own files, wherever they are. */
   readonly excluded: readonly string[];
   readonly limits: CheckpointLimits;
+  readonly platform: PlatformName;
 }
 
 /** A list that may be truncated. Paths are texts: bytes that are not UTF-8 become U+FFFD. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdapterError } from '../../core/errors.js';
 import { tryLock, unlock } from '../instance/file-lock.js';
+import type { Platform } from '../platform/contract/platform.js';
 
 /** Longest wait for the lock, in milliseconds: tidying takes the longest. */
 const WAIT_MS = 120_000;
@@ -12,8 +13,13 @@ const POLL_MS = 25;
  * killed one has left. A lock whose owner has ended is ignored.
  * @throws AdapterError CHECKPOINT_FAILED when another process holds the lock for too long
  */
-export async function withLock<T>(file: string, work: () => Promise<T> | T, waitMs = WAIT_MS): Promise<T> {
-  await acquire(file, waitMs);
+export async function withLock<T>(
+  file: string,
+  platform: Platform,
+  work: () => Promise<T> | T,
+  waitMs = WAIT_MS,
+): Promise<T> {
+  await acquire(file, platform, waitMs);
   try {
     return await work();
   } finally {
@@ -21,10 +27,10 @@ export async function withLock<T>(file: string, work: () => Promise<T> | T, wait
   }
 }
 
-async function acquire(file: string, waitMs: number): Promise<void> {
+async function acquire(file: string, platform: Platform, waitMs: number): Promise<void> {
   const deadline = performance.now() + waitMs;
   for (;;) {
-    const holder = tryLock(file);
+    const holder = tryLock(file, platform);
     if (!holder) return;
     if (holder === 'gone') continue;
     if (performance.now() > deadline) {

@@ -25,6 +25,7 @@ import { readSavedTree } from './capture/saved-tree.js';
 import { type Snapshot, takeSnapshot } from './capture/snapshot.js';
 import { CAN_SET_OWNERS } from './files/staging.js';
 import { StatCache } from './files/stat-cache.js';
+import { platformOf } from '../platform/choose-platform.js';
 import { withLock } from './store-lock.js';
 
 /** Numbers of loose objects and packs above which they are repacked, because they slow git down. */
@@ -61,7 +62,7 @@ export class CheckpointStore {
   /** Runs an operation on the store under its lock; first ends an interrupted restore. */
   static async use<T>(options: StoreOptions, work: (store: CheckpointStore) => Promise<T>): Promise<T> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    return withLock(lockOf(options), async () => {
+    return withLock(lockOf(options), platformOf(options.platform), async () => {
       const repository = await Repository.open(repositoryOf(options));
       repository.clean();
       const store = new CheckpointStore(options, repository);
@@ -78,7 +79,8 @@ export class CheckpointStore {
 
   /** Ends an interrupted restore, and returns what was found. */
   static async recover(options: StoreOptions): Promise<JobResults['recover']> {
-    return withLock(lockOf(options), () => recover(options.workspace, journalOf(options.directory)));
+    const { workspace, directory, platform } = options;
+    return withLock(lockOf(options), platformOf(platform), () => recover(workspace, journalOf(directory)));
   }
 
   /** Saves the workspace. */

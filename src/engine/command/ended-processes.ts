@@ -1,4 +1,4 @@
-import { isEnding } from '../process/process-state.js';
+import type { Processes } from '../platform/contract/processes.js';
 import type { Command } from './command.js';
 
 /**
@@ -6,7 +6,7 @@ import type { Command } from './command.js';
  * ones it has killed.
  * @param unharmed processes that were not killed
  */
-export function findEnded({ meter }: Command, unharmed: readonly number[]): number[] {
+export function findEnded({ meter }: Command, isEnding: Processes['isEnding'], unharmed: readonly number[]): number[] {
   const pids = new Set([...meter.earlierPids, ...meter.lastPids]);
   return [...pids].filter((pid) => !unharmed.includes(pid) && isEnding({ pid }));
 }

@@ -1,11 +1,10 @@
-import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../core/signals.js';
 import { ENDING_SIGNALS } from './command.js';
-import { exitSignal, handlesSignal, isAlive, isBeforeExec } from '../process/process-state.js';
-import { argumentsOf, listChildren, listProcesses, type ProcessEntry, readProcess } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
 import type { ProcessRoot } from '../process/process-root.js';
 import { sendSignal } from '../process/end-processes.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
@@ -26,12 +25,19 @@ const PAUSE_MS = 6;
  */
 const ATTEMPTS_MS = 12_000;
 
-/** Request to signal the foreground of a shell's terminal. */
-export interface ForegroundSignal {
+/** A shell, with the processes of the machine. */
+export interface SignalledShell {
+  readonly pid: number;
   readonly root: ProcessRoot;
-  readonly signal: SignalName;
+  readonly processes: Processes;
   /** Whether the shell's program is still the one that was started, not one that has replaced it with `exec`. */
   readonly hasDriver: boolean;
+}
+
+/** Request to signal the foreground of a shell's terminal. */
+export interface ForegroundSignal {
+  readonly shell: SignalledShell;
+  readonly signal: SignalName;
   /** Called before the shell itself is interrupted; returns false when it has just been interrupted. */
   readonly mayInterruptShell: () => boolean;
   /** Called with the signal before it takes effect. */
@@ -60,17 +66,15 @@ export interface TerminalReaders {
 
 const NO_READERS: TerminalReaders = { foreground: [], behind: [] };
 
-/**
- * Returns the programs that may read input of a shell's terminal.
- * @param hasDriver whether the shell's program is still the one that was started: then it is excluded
- */
-export function terminalReaders(shellPid: number, hasDriver: boolean): TerminalReaders {
-  const shell = readProcess(shellPid);
+/** Returns the programs that may read input of a shell's terminal: not the shell itself while its driver runs. */
+export function terminalReaders({ pid, processes, hasDriver }: Omit<SignalledShell, 'root'>): TerminalReaders {
+  const shell = processes.read(pid);
   if (!shell || shell.foregroundGroup <= 0) return NO_READERS;
   if (shell.foregroundGroup === shell.group && hasDriver) return NO_READERS;
-  const all = new Map(listProcesses().map((entry) => [entry.pid, entry]));
+  const all = new Map(processes.list().map((entry) => [entry.pid, entry]));
   const foreground = [...all.values()].filter(({ group }) => group === shell.foregroundGroup);
   const behind = findBehind(foreground, shell, all);
+  const describe = (entry: ProcessEntry) => describeProgram(entry, processes);
   return { foreground: foreground.map(describe), behind: behind.map(describe) };
 }
 
@@ -92,24 +96,11 @@ function findBehind(
   return [...behind.values()];
 }
 
-const describe = ({ pid, name }: ProcessEntry): ForegroundProgram => ({
+const describeProgram = ({ pid, name }: ProcessEntry, processes: Processes): ForegroundProgram => ({
   name,
-  args: argumentsOf(pid),
-  readsTerminal: readsTerminal(pid),
+  args: processes.argumentsOf(pid),
+  readsTerminal: processes.hasTerminalInput(pid),
 });
-
-/** Major number of memory devices such as /dev/null (linux/major.h). */
-const MEMORY_DEVICES = 1;
-
-function readsTerminal(pid: number): boolean {
-  try {
-    const input = statSync(`/proc/${pid}/fd/0`);
-    return input.isCharacterDevice() && ((input.rdev >> 8) & 0xfff) !== MEMORY_DEVICES;
-  } catch (error) {
-    // ENOENT: standard input is closed, or the process has ended. EACCES: it belongs to another user.
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
-}
 
 /**
  * One attempt: the processes that received the signal, and whether it took effect; a program may have ended on its own
@@ -134,7 +125,7 @@ const NO_EFFECT: Attempt = { tookEffect: false, processes: [] };
  * @returns the processes that received the signal in the last attempt; empty when there are none
  */
 export async function signalForeground(request: ForegroundSignal): Promise<ReportedProcess[]> {
-  if (!request.hasDriver) return signalReplacement(request);
+  if (!request.shell.hasDriver) return signalReplacement(request);
   const deadline = performance.now() + ATTEMPTS_MS;
   for (;;) {
     const { tookEffect, processes } = await attempt(request);
@@ -144,26 +135,27 @@ export async function signalForeground(request: ForegroundSignal): Promise<Repor
   }
 }
 
-function signalReplacement({ root, signal, onSend }: ForegroundSignal): ReportedProcess[] {
-  const shell = readProcess(root.main);
+function signalReplacement({ shell: { root, processes }, signal, onSend }: ForegroundSignal): ReportedProcess[] {
+  const shell = processes.read(root.main);
   if (!shell || shell.foregroundGroup <= 0) return [];
   onSend(signal);
-  const leader = readProcess(shell.foregroundGroup) ?? shell;
-  return sendSignal(-shell.foregroundGroup, signal) ? reportProcesses([leader], root) : [];
+  const leader = processes.read(shell.foregroundGroup) ?? shell;
+  return sendSignal(-shell.foregroundGroup, signal) ? reportProcesses([leader], processes, root) : [];
 }
 
 async function attempt(request: ForegroundSignal): Promise<Attempt> {
-  const shellPid = request.root.main;
-  const wasStopped = readProcess(shellPid)?.state === 'T';
+  const { read, childrenOf, isBeforeExec } = request.shell.processes;
+  const shellPid = request.shell.root.main;
+  const wasStopped = read(shellPid)?.state === 'T';
   if (!sendSignal(shellPid, 'SIGSTOP')) return NO_RECIPIENT;
   try {
-    const hasStopped = await until(() => readProcess(shellPid)?.state === 'T');
+    const hasStopped = await until(() => read(shellPid)?.state === 'T');
     await whenReportsAreRead();
-    const shell = readProcess(shellPid);
+    const shell = read(shellPid);
     if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NO_RECIPIENT;
     // A program that is about to be started may need the shell for it, as the first one of a job in bash does: no
     // waiting here.
-    if (!hasStopped || listChildren(shellPid).some((child) => isBeforeExec(child, shellPid))) return NO_EFFECT;
+    if (!hasStopped || childrenOf(shellPid).some((child) => isBeforeExec(child, shellPid))) return NO_EFFECT;
     return shell.foregroundGroup === shell.group ? signalShell(shell, request) : await signalProgram(shell, request);
   } finally {
     if (!wasStopped) sendSignal(shellPid, 'SIGCONT');
@@ -180,28 +172,36 @@ async function whenReportsAreRead(): Promise<void> {
   await nextTurn();
 }
 
-function signalShell(shell: ProcessEntry, { root, signal, mayInterruptShell, onSend }: ForegroundSignal): Attempt {
+function signalShell(shell: ProcessEntry, request: ForegroundSignal): Attempt {
+  const { signal, mayInterruptShell, onSend } = request;
+  const { root, processes } = request.shell;
   if (!ENDING_SIGNALS.has(signal)) return NO_RECIPIENT;
   if (mayInterruptShell()) {
     onSend('SIGINT');
     sendSignal(-shell.group, 'SIGINT');
   }
-  return { tookEffect: true, processes: reportProcesses([shell], root) };
+  return { tookEffect: true, processes: reportProcesses([shell], processes, root) };
 }
 
 /** While the shell is stopped, its ended children stay in the process table with their exit status. */
-async function signalProgram(shell: ProcessEntry, { root, signal, onSend }: ForegroundSignal): Promise<Attempt> {
+async function signalProgram(shell: ProcessEntry, request: ForegroundSignal): Promise<Attempt> {
+  const { signal, onSend } = request;
+  const { root, processes: machine } = request.shell;
+  const { isAlive } = machine;
   const { pid, foregroundGroup } = shell;
-  const members = listChildren(pid).filter((child) => child.group === foregroundGroup && isAlive(child));
-  const processes = reportProcesses(members, root);
+  const members = machine.childrenOf(pid).filter((child) => child.group === foregroundGroup && isAlive(child));
+  const processes = reportProcesses(members, machine, root);
   if (members.length === 0) return NO_EFFECT;
   const number = constants.signals[signal];
-  const isHandled = !ENDING_SIGNALS.has(signal) || members.some((member) => handlesSignal(member.pid, number));
+  const isHandled = !ENDING_SIGNALS.has(signal) || members.some((member) => machine.handlesSignal(member.pid, number));
   onSend(signal);
   if (!sendSignal(-foregroundGroup, signal)) return { tookEffect: false, processes };
   if (isHandled) return { tookEffect: true, processes };
   await until(() => !members.some(isAlive));
-  return { tookEffect: members.some((member) => isAlive(member) || exitSignal(member.pid) === number), processes };
+  return {
+    tookEffect: members.some((member) => isAlive(member) || machine.exitSignal(member.pid) === number),
+    processes,
+  };
 }
 
 /** Polls a condition until a deadline; returns whether it became true. */

@@ -1,6 +1,7 @@
 import type { Limits } from '../../core/limits/limits.js';
 import type { Command, EndReason } from './command.js';
 import type { Breach } from './resource-use.js';
+import type { Processes } from '../platform/contract/processes.js';
 import type { NamespacePids } from '../process/namespace-pids.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 
@@ -16,6 +17,7 @@ export interface LimitTarget {
   readonly running: Command | undefined;
   /** Namespace pids, as reported to clients. */
   readonly numbers: NamespacePids;
+  readonly isEnding: Processes['isEnding'];
   /** Called before a command starts, while the target is monitored: set by its monitor. */
   beforeCommand?: (() => void) | undefined;
   /** Ends a command with all processes that it has started. */

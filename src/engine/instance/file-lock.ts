@@ -1,7 +1,6 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 
-import { isAlive } from '../process/process-state.js';
-import { readProcess } from '../process/process-table.js';
+import type { Platform } from '../platform/contract/platform.js';
 
 /**
  * Holder of a lock that could not be taken: a live process, or `gone` when the lock of a dead one has just been
@@ -13,16 +12,26 @@ export type LockHolder = { readonly pid: number | undefined } | 'gone';
  * Takes a lock: a file that names its owner. The lock of a dead process is removed, and can be tried again.
  * @returns undefined when the lock is taken
  */
-export function tryLock(file: string): LockHolder | undefined {
-  if (create(file, `${process.pid} ${readProcess(process.pid)?.startTicks ?? 0}`)) return undefined;
+export function tryLock(file: string, platform: Pick<Platform, 'name' | 'processes'>): LockHolder | undefined {
+  const { startTicks } = platform.processes.read(process.pid) ?? { startTicks: 0 };
+  if (create(file, `${process.pid} ${startTicks} ${platform.name}`)) return undefined;
   const owner = ownerOf(file);
   if (owner === undefined) return 'gone';
-  const [pid = 0, startTicks = -1] = owner.split(' ').map(Number);
   // Created but not written yet: its owner is about to write it.
   if (owner === '') return { pid: undefined };
-  if (isAlive({ pid, startTicks })) return { pid };
+  const pid = livingOwner(owner, platform);
+  if (pid !== undefined) return { pid };
   breakLock(file, owner);
   return 'gone';
+}
+
+/** Returns the pid of a lock's owner; undefined if that has ended. */
+function livingOwner(owner: string, { name, processes }: Pick<Platform, 'name' | 'processes'>): number | undefined {
+  const [pid = 0, startTicks = -1] = owner.split(' ').map(Number);
+  const [, , platform = 'linux'] = owner.split(' ');
+  // A start time means nothing on another platform's clock: then any process with the pid counts as the owner.
+  const start = platform === name ? startTicks : (processes.read(pid)?.startTicks ?? -1);
+  return processes.isAlive({ pid, startTicks: start }) ? pid : undefined;
 }
 
 /** Releases a lock. */

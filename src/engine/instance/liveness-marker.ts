@@ -1,9 +1,8 @@
-import { closeSync, constants, openSync, readlinkSync, statSync } from 'node:fs';
+import { closeSync, constants, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { closeAll, makeFifos, openReader } from '../system/fifo.js';
-import { isAlive } from '../process/process-state.js';
-import { readProcess } from '../process/process-table.js';
+import type { Platform } from '../platform/contract/platform.js';
 import { randomBytes } from '../system/random.js';
 
 /** Name of the FIFO that a live daemon holds open in some of its directories. */
@@ -15,8 +14,8 @@ const SETUP_MS = 60_000;
  * Creates the id of an instance, from which others can determine whether it is alive:
  * `PID-STARTTICKS-NAMESPACE-RANDOM`.
  */
-export function createInstanceId(): string {
-  const startTicks = readProcess(process.pid)?.startTicks ?? 0;
+export function createInstanceId({ processes, pidNamespace }: Platform): string {
+  const startTicks = processes.read(process.pid)?.startTicks ?? 0;
   return [process.pid, startTicks, pidNamespace(), randomBytes(4).toString('hex')].join('-');
 }
 
@@ -27,10 +26,12 @@ export function createInstanceId(): string {
 export class LivenessMarker implements Disposable {
   readonly #parents: readonly string[];
   readonly #descriptors: number[] = [];
+  readonly #platform: Platform;
 
   /** @param parents directories in which each instance has its own directory, named by its id, from its start */
-  constructor(parents: readonly string[]) {
+  constructor(parents: readonly string[], platform: Platform) {
     this.#parents = parents;
+    this.#platform = platform;
   }
 
   /**
@@ -46,8 +47,9 @@ export class LivenessMarker implements Disposable {
   /** Whether the daemon of an instance is alive. */
   isAlive(instance: string): boolean {
     const [pid = NaN, startTicks = NaN, namespace = NaN] = instance.split('-').map(Number);
+    const { processes, pidNamespace } = this.#platform;
     // A zombie counts as dead.
-    if (namespace === pidNamespace()) return isAlive({ pid, startTicks });
+    if (namespace === pidNamespace()) return processes.isAlive({ pid, startTicks });
     const directories = this.#parents.map((parent) => join(parent, instance));
     return directories.some((directory) => hasReader(join(directory, MARKER_NAME)) || isNew(directory));
   }
@@ -70,13 +72,4 @@ function hasReader(fifo: string): boolean {
 function isNew(directory: string): boolean {
   const stat = statSync(directory, { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs < SETUP_MS;
-}
-
-/** Returns the number of this process's PID namespace, namespaces(7); 0 where there is none. */
-function pidNamespace(): number {
-  try {
-    return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0);
-  } catch {
-    return 0;
-  }
 }

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 import { type LivenessMarker, createInstanceId } from './liveness-marker.js';
+import type { Platform } from '../platform/contract/platform.js';
 import { ownUid } from '../system/own-user.js';
 import { type FileOwner, makeDirectoryFor } from '../system/file-owner.js';
 
@@ -145,15 +146,18 @@ export interface DeadInstance {
  * @param bases parent directories, of which the first usable one is taken; by default on a tmpfs, else the temporary
  *   directory
  */
-export function makeRuntimeDirectory(bases: readonly string[] = fastestDirectories()): RuntimeDirectory {
-  const instance = createInstanceId();
+export function makeRuntimeDirectory(
+  platform: Platform,
+  bases: readonly string[] = fastestDirectories(),
+): RuntimeDirectory {
+  const instance = createInstanceId(platform);
   const [base = tmpdir(), ...others] = bases;
   try {
     return new RuntimeDirectory(join(base, `shell-adapter-${ownUid()}`), instance);
   } catch (error) {
     // Another user has prepared it, or the disk is full.
     if (others.length === 0) throw error;
-    return makeRuntimeDirectory(others);
+    return makeRuntimeDirectory(platform, others);
   }
 }
 

@@ -5,7 +5,8 @@ import { ownGroupOf } from './cgroup-paths.js';
 import { homeIn, makeGroup, readControlSum, readControlNumber, removeGroup, TASKS } from './control-files.js';
 import { ControlGroup, type Controls } from './control-group.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
-import { ProcReader } from './proc-reader.js';
+import { linux } from '../platform/linux/linux.js';
+import { TableReader } from './table-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
 /** The required controllers, each with its own hierarchy. */
@@ -25,7 +26,7 @@ export class ControlGroups1 implements LimitMechanism {
   readonly nameWithoutLimits = 'cgroup1';
   readonly isEnforced = true;
   readonly #roots: Directories;
-  readonly #reader = new ProcReader();
+  readonly #reader = new TableReader(linux.processes);
   #made = 0;
 
   /**

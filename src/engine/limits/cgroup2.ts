@@ -14,7 +14,8 @@ import {
 import { ControlGroup, type Controls } from './control-group.js';
 import { residentBytesOf } from './memory-of.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
-import { ProcReader } from './proc-reader.js';
+import { linux } from '../platform/linux/linux.js';
+import { TableReader } from './table-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
 /** Controllers that enforce limits in the kernel. CPU time is reported without a controller. */
@@ -50,7 +51,7 @@ export class ControlGroups2 implements LimitMechanism {
   readonly #own: string;
   readonly #root: string;
   readonly #controllers: ReadonlySet<Controller>;
-  readonly #reader = new ProcReader();
+  readonly #reader = new TableReader(linux.processes);
   #made = 0;
   #hasMoved = false;
 
@@ -95,7 +96,7 @@ export class ControlGroups2 implements LimitMechanism {
   totals(): Promise<TotalUsage> {
     const pids = membersBelow(this.#root);
     return Promise.resolve({
-      memoryBytes: this.#controllers.has('memory') ? heldBytes(this.#root) : residentBytesOf(pids),
+      memoryBytes: this.#controllers.has('memory') ? heldBytes(this.#root) : residentBytesOf(pids, linux.processes),
       tasks: readControlNumber(this.#root, 'pids.current') ?? pids.length,
     });
   }
@@ -153,7 +154,7 @@ function controlsOf(directory: string, controllers: ReadonlySet<Controller>, isH
       if (hasTasks) tryWrite(join(directory, 'pids.max'), isHeld ? 0 : maxTasks);
       else tryWrite(join(directory, 'cgroup.freeze'), isHeld ? 1 : 0);
     },
-    memoryBytes: (pids) => (hasMemory ? heldBytes(directory) : residentBytesOf(pids)),
+    memoryBytes: (pids) => (hasMemory ? heldBytes(directory) : residentBytesOf(pids, linux.processes)),
     tasks: () => readControlNumber(directory, 'pids.current'),
     peakMemoryBytes: () => readControlNumber(directory, 'memory.peak'),
     kills: () => (hasMemory ? readControlSum(directory, 'memory.events', 'oom_kill') : undefined),

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { listChildren } from '../process/process-table.js';
+import { listChildren } from '../platform/linux/process-table.js';
 import { readSmallFile } from '../system/small-file.js';
 
 /** File through which processes enter a group, and which lists them. */

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { InheritedCounter } from '../../core/limits/inherited-counter.js';
 import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
-import { bytesWrittenBy } from '../process/process-table.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { makeGroup, membersBelow, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
-import type { ProcReader } from './proc-reader.js';
+import type { TableReader } from './table-reader.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
 /** The control files of one group; their places and contents depend on the version of control groups. */
@@ -40,7 +39,7 @@ export class ControlGroup implements ProcessGroup {
   readonly joinFiles: readonly string[];
   readonly leaveFiles: readonly string[];
   readonly #controls: Controls;
-  readonly #reader: ProcReader;
+  readonly #reader: TableReader;
   /** Read with every command: an open descriptor saves two thirds of the time. */
   readonly #cpu: number;
   readonly #written = new InheritedCounter();
@@ -53,7 +52,7 @@ export class ControlGroup implements ProcessGroup {
   #isRemoved = false;
 
   /** @param files `joinFiles` and `leaveFiles` of `ProcessGroup` */
-  constructor(controls: Controls, files: Pick<ProcessGroup, 'joinFiles' | 'leaveFiles'>, reader: ProcReader) {
+  constructor(controls: Controls, files: Pick<ProcessGroup, 'joinFiles' | 'leaveFiles'>, reader: TableReader) {
     this.#controls = controls;
     this.#reader = reader;
     this.joinFiles = files.joinFiles;
@@ -82,7 +81,7 @@ export class ControlGroup implements ProcessGroup {
   }
 
   writtenBytes(waiter: number): number {
-    return this.#written.totalWith(waiter, bytesWrittenBy(waiter));
+    return this.#written.totalWith(waiter, this.#reader.processes.writesOf(waiter).diskBytes);
   }
 
   members(): readonly number[] {
@@ -115,7 +114,8 @@ export class ControlGroup implements ProcessGroup {
     const ended = snapshot.of([...known.keys()].filter((pid) => !members.has(pid)));
     const unwaited = ended.filter(({ pid, startTicks }) => known.get(pid)?.startTicks === startTicks);
     const counted = [...snapshot.of(pids), ...unwaited];
-    return this.#written.update(counted.map((entry) => ({ ...entry, value: bytesWrittenBy(entry.pid) })));
+    const { writesOf } = this.#reader.processes;
+    return this.#written.update(counted.map((entry) => ({ ...entry, value: writesOf(entry.pid).diskBytes })));
   }
 
   sampleNow(): GroupSample {

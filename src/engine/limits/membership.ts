@@ -1,5 +1,6 @@
 import { type ProcessRoot, sandboxRoot } from '../process/process-root.js';
-import { type ProcessEntry, readProcess } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
 import { isOriginIn } from '../process/session-mark.js';
 import { descendantsIn, type ProcessSnapshot, type UsageReader } from './process-snapshot.js';
 
@@ -53,10 +54,10 @@ export function observedMembers(reader: UsageReader, tag: string): Membership {
 }
 
 /** The processes of a PID namespace: all of them descend from its first process (pid_namespaces(7)). */
-export function namespaceMembers(reader: UsageReader): Membership {
+export function namespaceMembers(reader: UsageReader, processes: Processes): Membership {
   // Searched for until it exists; then it stays the same as long as the namespace does.
   let own: ProcessRoot | undefined;
-  const ownOf = ({ pid }: Root) => (own ??= sandboxRoot(pid));
+  const ownOf = ({ pid }: Root) => (own ??= sandboxRoot(pid, processes));
   return {
     find: (snapshot, _known, root) => {
       const leader = root && stillThere(root, snapshot.of([root.pid])[0]);
@@ -68,7 +69,7 @@ export function namespaceMembers(reader: UsageReader): Membership {
     },
     reaperOf: (root) => ownOf(root)?.main,
     now: (_known, root) => {
-      const leader = root && stillThere(root, readProcess(root.pid));
+      const leader = root && stillThere(root, processes.read(root.pid));
       if (leader === undefined) return [];
       // The lists of children are not sufficient: they are kept per thread, and any thread may start a process.
       const snapshot = reader.sampleNow();

@@ -1,7 +1,8 @@
 import { InheritedCounter } from '../../core/limits/inherited-counter.js';
 import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
-import { bytesWrittenBy, type ProcessEntry, TICKS_PER_SECOND } from '../process/process-table.js';
+import { type ProcessEntry, TICKS_PER_SECOND } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
 import type { Membership, Root } from './membership.js';
 import type { Writers } from './memory-files/memory-files.js';
 import { residentBytes, unmappedBytes } from './memory-of.js';
@@ -21,6 +22,7 @@ const NEAR_BYTES = 512 * MB;
 /** Dependencies of `ObservedGroup`. */
 export interface ObservedGroupOptions {
   readonly membership: Membership;
+  readonly processes: Processes;
   readonly reader: UsageReader;
   /** Returns the bytes in files in memory that belong to the processes of the group. */
   readonly fileBytes: (group: ProcessGroup, writers: Writers) => number;
@@ -68,7 +70,7 @@ export class ObservedGroup implements ProcessGroup {
   }
 
   writtenBytes(waiter: number): number {
-    return this.#written.totalWith(waiter, bytesWrittenBy(waiter));
+    return this.#written.totalWith(waiter, this.#options.processes.writesOf(waiter).diskBytes);
   }
 
   members(): readonly number[] {
@@ -97,7 +99,7 @@ export class ObservedGroup implements ProcessGroup {
     );
     const pids = members.map(({ pid }) => pid);
     const writers = { pids, writtenBytes: allWritten - allWrittenBefore };
-    const fileBytes = unmappedBytes(this.#options.fileBytes(this, writers), members);
+    const fileBytes = unmappedBytes(this.#options.fileBytes(this, writers), members, this.#options.processes);
     this.#waiterTicks = this.#readWaiterTicks() ?? this.#waiterTicks;
     return {
       cpuMs: cpuTicks * MS_PER_TICK,

@@ -5,6 +5,7 @@ import { MemoryFiles } from './memory-files/memory-files.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { namespaceMembers, observedMembers } from './membership.js';
 import { ObservedGroup } from './observed-group.js';
+import type { Platform } from '../platform/contract/platform.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 
 /**
@@ -18,21 +19,25 @@ export class Polling implements LimitMechanism {
   readonly directories = [];
   readonly namespace?: PidNamespace;
   readonly #reader: UsageReader;
+  readonly #platform: Platform;
   readonly #groups = new Set<ObservedGroup>();
   readonly #files: MemoryFiles | undefined;
 
-  constructor(reader: UsageReader, namespace?: PidNamespace) {
+  constructor(reader: UsageReader, platform: Platform, namespace?: PidNamespace) {
     this.#reader = reader;
-    if (reader.name === 'proc') this.#files = new MemoryFiles();
+    this.#platform = platform;
+    if (platform.can.openFiles) this.#files = new MemoryFiles();
     this.name = namespace ? 'pid_namespace' : 'polling';
     this.nameWithoutLimits = namespace?.isForLimitsOnly ? 'polling' : this.name;
     if (namespace) this.namespace = namespace;
   }
 
   createGroup(tag: string, isInNamespace = false): ProcessGroup {
+    const { processes } = this.#platform;
     const isOwn = isInNamespace && this.namespace !== undefined;
     const group: ObservedGroup = new ObservedGroup({
-      membership: isOwn ? namespaceMembers(this.#reader) : observedMembers(this.#reader, tag),
+      membership: isOwn ? namespaceMembers(this.#reader, processes) : observedMembers(this.#reader, tag),
+      processes,
       reader: this.#reader,
       fileBytes: (owner, writers) => {
         const sharedBytes = this.#files?.bytesOf(owner, writers) ?? 0;

@@ -1,17 +1,12 @@
-import { existsSync } from 'node:fs';
-
 import { AdapterError } from '../../core/errors.js';
 import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../core/limits/limits.js';
 import { ControlGroups1 } from './cgroup1.js';
 import { ControlGroups2 } from './cgroup2.js';
 import type { LimitMechanism } from './mechanism.js';
 import { PidNamespace } from '../sandbox/pid-namespace.js';
-import { PidusageReader } from './pidusage-reader.js';
 import { Polling } from './polling.js';
-import { ProcReader } from './proc-reader.js';
-
-/** Whether this system has /proc. */
-const hasProc = (): boolean => existsSync('/proc/self/stat');
+import { TableReader } from './table-reader.js';
+import type { Platform } from '../platform/contract/platform.js';
 
 /** A better mechanism that was tried, and the reason why it cannot be used. */
 interface Rejection {
@@ -31,18 +26,27 @@ export interface MechanismOptions {
   readonly instance: string;
   /** Search path for bubblewrap. */
   readonly path: string;
+  readonly platform: Platform;
 }
 
-function make(name: LimitMechanismName, { instance, path }: MechanismOptions, isWanted: boolean): LimitMechanism {
+/** @throws Error for a mechanism that the platform does not have */
+function assertPossible(name: LimitMechanismName, { can, name: platform }: Platform): void {
+  const isPossible = name === 'polling' || (name === 'pid_namespace' ? can.sandbox : can.controlGroups);
+  if (!isPossible) throw new Error(`the platform \`${platform}\` has polling alone`);
+}
+
+function make(name: LimitMechanismName, options: MechanismOptions, isWanted: boolean): LimitMechanism {
+  const { instance, path, platform } = options;
+  assertPossible(name, platform);
   switch (name) {
     case 'cgroup2':
       return new ControlGroups2({ instance, mayLackControllers: isWanted });
     case 'cgroup1':
       return new ControlGroups1(instance);
     case 'pid_namespace':
-      return new Polling(new ProcReader(), PidNamespace.find(path, !isWanted));
+      return new Polling(new TableReader(platform.processes), platform, PidNamespace.find(path, !isWanted));
     case 'polling':
-      return new Polling(hasProc() ? new ProcReader() : new PidusageReader());
+      return new Polling(new TableReader(platform.processes), platform);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ProcessEntry, Writes } from '../process/process-table.js';
+import type { ProcessEntry, Writes } from '../platform/contract/process-entry.js';
 
 /** Processes at one moment, shared by all groups that are sampled then. */
 export interface ProcessSnapshot {
@@ -23,7 +23,6 @@ export interface ProcessSnapshot {
 
 /** Source of process data. */
 export interface UsageReader {
-  readonly name: 'proc' | 'pidusage';
   /** Samples all processes in slices; yields to the event loop in between. */
   sample(): Promise<ProcessSnapshot>;
   /** Samples all processes synchronously; undefined where that requires other programs. */

@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path';
 import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from '../command/command.js';
 import { commandLineOf, findBackgroundProcesses } from '../process/background-processes.js';
 import { findNewProcesses } from '../process/new-processes.js';
-import type { ProcessEntry } from '../process/process-table.js';
-import type { StartMarker } from '../process/start-marker.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import type { StartMarker } from '../platform/contract/start-marker.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import type { ProcessEnd } from './process-starter.js';
 
@@ -74,6 +74,6 @@ export function findLeft(process: OneShotProcess, isHeld: boolean): Promise<Proc
   return findBackgroundProcesses({
     scope: process.scope,
     mustBeThere: isHeld,
-    isAppearing: ({ pid }) => commandLineOf(pid) === process.shellLine,
+    isAppearing: ({ pid }) => commandLineOf(pid, process.scope.processes) === process.shellLine,
   });
 }

@@ -22,6 +22,7 @@ export function oneShotLimitTarget(
       return command.outcome ? undefined : command;
     },
     numbers: process.numbers,
+    isEnding: process.processes.isEnding,
     cancel,
     hasRest: () => false,
     endRest: () => Promise.resolve(),

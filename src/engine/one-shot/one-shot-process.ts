@@ -2,14 +2,14 @@ import { rmSync, writeFileSync, writeSync } from 'node:fs';
 
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import { makeFirstVictim } from '../limits/oom-score.js';
 import type { PipeSet } from './pipe-sets.js';
 import { sandboxPids, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
 import { findSessionProcesses, type SessionScope } from '../process/find-processes.js';
 import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
 import type { StartMessage } from './starter/messages.js';
-import { isAlive } from '../process/process-state.js';
-import { type ProcessEntry, readProcess, shownCommandLine, TAG_VARIABLE } from '../process/process-table.js';
+import { type ProcessEntry, shownCommandLine, TAG_VARIABLE } from '../platform/contract/process-entry.js';
+import type { Platform } from '../platform/contract/platform.js';
+import type { Processes } from '../platform/contract/processes.js';
 import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
 import { NamespacePids } from '../process/namespace-pids.js';
 import type { Launcher } from '../sandbox/launcher.js';
@@ -44,6 +44,13 @@ export interface OneShotProgram {
   readonly network?: SandboxNetwork | undefined;
 }
 
+/** What starts the processes of one-shots. */
+export interface OneShotParts {
+  readonly starter: ProcessStarter;
+  readonly launcher: Launcher;
+  readonly platform: Platform;
+}
+
 /** Text that a prestarted shell evaluates. */
 export type RequestText = string;
 
@@ -54,6 +61,7 @@ export type RequestText = string;
 export class OneShotProcess {
   readonly tag: string;
   readonly group: ProcessGroup;
+  readonly processes: Processes;
   /**
    * Whether the process has its own PID namespace, in a sandbox or alone: everything that it has started ends with it.
    */
@@ -73,9 +81,10 @@ export class OneShotProcess {
   readonly #files: string[] = [];
   #sandboxRoot: ProcessRoot | undefined;
 
-  constructor(starter: ProcessStarter, launcher: Launcher, program: OneShotProgram, pipes: PipeSet) {
+  constructor({ starter, launcher, platform }: OneShotParts, program: OneShotProgram, pipes: PipeSet) {
     const { file, args, tag, takesRequest, group } = program;
     this.tag = tag;
+    this.processes = platform.processes;
     this.group = group;
     this.isIsolated = launcher.isolates(program);
     this.way = launcher.wayOf(program);
@@ -93,7 +102,7 @@ export class OneShotProcess {
     void this.#process.started.then(() => {
       if (program.stdin instanceof StdinPipe) program.stdin.noteOpened();
       if (this.pid === undefined) return;
-      makeFirstVictim(this.pid);
+      platform.makeFirstVictim(this.pid);
       void group.begin(this.pid, true);
     });
   }
@@ -107,7 +116,7 @@ export class OneShotProcess {
   get root(): ProcessRoot | undefined {
     const { pid } = this;
     if (pid === undefined || this.hasEnded) return undefined;
-    if (this.isIsolated) this.#sandboxRoot ??= sandboxRoot(pid);
+    if (this.isIsolated) this.#sandboxRoot ??= sandboxRoot(pid, this.processes);
     return this.#sandboxRoot ?? plainRoot(pid);
   }
 
@@ -116,13 +125,14 @@ export class OneShotProcess {
    * number.
    */
   get scope(): SessionScope {
-    const { root, pid, tag, group } = this;
-    return { tag, group, root: root ?? (pid === undefined ? undefined : plainRoot(pid)) };
+    const { root, pid, tag, group, processes } = this;
+    return { tag, group, processes, root: root ?? (pid === undefined ? undefined : plainRoot(pid)) };
   }
 
   /** The program, unless it has ended, and everything that it has started. */
   findProcesses(): ProcessEntry[] {
-    const main = this.root && readProcess(this.root.main);
+    const { read, isAlive } = this.processes;
+    const main = this.root && read(this.root.main);
     const others = findSessionProcesses(this.scope);
     return main && isAlive(main) ? [main, ...others] : others;
   }

@@ -4,10 +4,10 @@ import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { listenUntilClosed } from '../output/closed-output.js';
 import { PipeFeed } from '../output/pipe-feed.js';
 import { reportBackgroundProcesses } from '../process/background-processes.js';
-import { type ProcessEntry, readProcess } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
-import { markStart, type StartMarker } from '../process/start-marker.js';
+import type { StartMarker } from '../platform/contract/start-marker.js';
 import { noteKernelActions } from '../session/session-limit-target.js';
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
@@ -79,7 +79,7 @@ export class OneShotRunner implements AsyncDisposable {
     try {
       if (command.spec.stdinPipe) await command.spec.stdinPipe.make();
       command.start();
-      const beginning = markStart();
+      const beginning = this.#options.platform.processes.markStart();
       const process = this.#startsProgram(command) ? await this.#startProgram(command) : await this.#startText(command);
       this.#follow({ command, process, beginning }, onLingering);
     } catch (error) {
@@ -94,6 +94,7 @@ export class OneShotRunner implements AsyncDisposable {
     for (const feed of flight.feeds) feed.holdForClient(false);
     flight.termination = flight.process.started.then(() =>
       endProcesses(() => flight.process.findProcesses(), graceFor(reason, this.#options.killGraceMs), {
+        processes: flight.process.processes,
         group: flight.process.group,
         root: flight.process.root,
         onKill: (pids) => {
@@ -105,11 +106,12 @@ export class OneShotRunner implements AsyncDisposable {
 
   /** Signals the process group of a command. */
   signal(command: Command, signal: SignalName): ReportedProcess[] {
+    const { processes } = this.#options.platform;
     const root = this.#flights.get(command)?.process.root;
-    const entry = root && readProcess(root.main);
+    const entry = root && processes.read(root.main);
     if (!entry) return [];
     command.noteSignal(signal);
-    const reported = reportProcesses([entry], root);
+    const reported = reportProcesses([entry], processes, root);
     return sendSignal(-entry.group, signal) ? reported : [];
   }
 
@@ -219,8 +221,8 @@ export class OneShotRunner implements AsyncDisposable {
     const { command, process, beginning, feeds, timers } = flight;
     for (const timer of timers) clearTimeout(timer);
     const how = commandEnd(end, command, this.#options.env['PATH']);
-    const { group, numbers, isIsolated, shellLine } = process;
-    const watched = { group, numbers, limits: {}, own: [] };
+    const { group, numbers, isIsolated, shellLine, processes } = process;
+    const watched = { group, numbers, isEnding: processes.isEnding, limits: {}, own: [] };
     const kept = noteKernelActions(command, watched, how.exitCode, process.unharmedBy(end));
     // Nothing is awaited without need: most commands end here at once.
     const survivors = command.endReason ? await endRest(flight) : [];
@@ -233,11 +235,12 @@ export class OneShotRunner implements AsyncDisposable {
     const hadBackground = background.length > 0 || (isHeld && isIsolated);
     command.finish({
       ...how,
-      survivors: reportProcesses(survivors),
-      backgroundProcesses: reportBackgroundProcesses(background, {
-        line: shellLine,
-        name: this.#options.shell.shell.name,
-      }),
+      survivors: reportProcesses(survivors, processes),
+      backgroundProcesses: reportBackgroundProcesses(
+        background,
+        { line: shellLine, name: this.#options.shell.shell.name },
+        processes,
+      ),
       warnings: [...(how.warnings ?? []), ...kept, ...(hadBackground ? [BACKGROUND_ENDED] : [])],
     });
     this.#cleanUp(flight);
@@ -262,5 +265,5 @@ function textOf({ command, args }: Command['spec']): string {
 /** Ends what is still running of a terminated command; returns the processes that survive. */
 async function endRest({ process, termination }: Flight): Promise<ProcessEntry[]> {
   await termination;
-  return endProcesses(() => process.findProcesses(), 0);
+  return endProcesses(() => process.findProcesses(), 0, { processes: process.processes });
 }

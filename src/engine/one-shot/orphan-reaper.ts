@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { PendingWork } from '../system/pending-work.js';
 import type { ProcessStarter } from './process-starter.js';
+import type { Platform } from '../platform/contract/platform.js';
 import { plainRoot } from '../process/process-root.js';
-import type { ProcessEntry } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
 import { findMarkedOnly, findSessionProcesses, findTaggedWith } from '../process/find-processes.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 
 /**
- * Delay of the sweep, in milliseconds: one walk over /proc searches for processes that left their group, for all
+ * Delay of the sweep, in milliseconds: one look at all processes searches for processes that left their group, for all
  * one-shots that have ended in this time.
  */
 const SWEEP_AFTER_MS = 400;
@@ -33,6 +34,7 @@ export interface EndedOneShot {
 
 /** Dependencies of `OrphanReaper`. */
 export interface OrphanReaperOptions {
+  readonly platform: Pick<Platform, 'processes' | 'can'>;
   /** Its instance id is the prefix of the processes' tags. */
   readonly runtime: Pick<ProcessDirectory, 'instance'>;
   /** Processes of programs that are not shells carry the starter's session mark. */
@@ -89,24 +91,29 @@ export class OrphanReaper implements AsyncDisposable {
   }
 
   async #endNow({ pid, tag, group }: EndedOneShot): Promise<void> {
+    const { killGraceMs, platform } = this.#options;
+    const { processes } = platform;
     const root = pid === undefined ? undefined : plainRoot(pid);
-    await endProcesses(() => findSessionProcesses({ root, tag, group }), this.#options.killGraceMs, { group });
+    const find = () => findSessionProcesses({ root, tag, group, processes });
+    await endProcesses(find, killGraceMs, { processes, group });
     group[Symbol.dispose]();
   }
 
   async #sweep(): Promise<void> {
     const tags = new Set(this.#tags.splice(0));
     if (tags.size === 0) return;
-    const { runtime, starter, killGraceMs } = this.#options;
-    await endProcesses(() => findTaggedWith(runtime.instance, tags), killGraceMs);
+    const { runtime, starter, killGraceMs, platform } = this.#options;
+    const { processes } = platform;
+    await endProcesses(() => findTaggedWith(runtime.instance, tags, processes), killGraceMs, { processes });
+    if (!platform.can.marks) return;
     // The program that left these cannot be determined: they are ended when none runs.
     while (this.#isIdle()) {
-      const suspects = findMarkedOnly(starter.tag);
+      const suspects = findMarkedOnly(starter.tag, processes);
       if (suspects.length === 0) return;
       await sleep(STARTING_MS);
       const orphans = () =>
-        findMarkedOnly(starter.tag).filter((entry) => suspects.some((other) => isSame(entry, other)));
-      const survivors = this.#isIdle() ? await endProcesses(orphans, killGraceMs) : [];
+        findMarkedOnly(starter.tag, processes).filter((entry) => suspects.some((other) => isSame(entry, other)));
+      const survivors = this.#isIdle() ? await endProcesses(orphans, killGraceMs, { processes }) : [];
       if (survivors.length > 0) return;
     }
   }

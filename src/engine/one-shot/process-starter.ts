@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Log } from '../../core/logging/log.js';
 import { Deferred } from '../system/deferred.js';
-import { TAG_VARIABLE } from '../process/process-table.js';
+import { TAG_VARIABLE } from '../platform/contract/process-entry.js';
 import { markOf } from '../process/session-mark.js';
 import { LineReader, type StarterReport, type StartMessage } from './starter/messages.js';
 

@@ -3,6 +3,7 @@ import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism, ProcessGroup } from '../limits/mechanism.js';
+import type { Platform } from '../platform/contract/platform.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
@@ -21,6 +22,7 @@ const PIPE_RETRY_MS = 50;
 
 /** Dependencies of `WarmShells`. */
 export interface WarmShellsOptions {
+  readonly platform: Platform;
   readonly runtime: ProcessDirectory;
   readonly starter: ProcessStarter;
   readonly launcher: Launcher;
@@ -166,14 +168,14 @@ export class WarmShells implements AsyncDisposable {
   }
 
   async #launch(pipes: PipeSet, program: Program): Promise<OneShotProcess> {
-    const { starter, launcher, runtime, mechanism } = this.#options;
+    const { starter, launcher, runtime, mechanism, platform } = this.#options;
     const tag = `${runtime.instance}.${randomBytes(6).toString('hex')}`;
     let group: ProcessGroup | undefined;
     let network: SandboxNetwork | undefined;
     try {
       network = await launcher.networkFor(program.profile);
       group = mechanism.createGroup(tag, launcher.isolates(program), launcher.holds(program));
-      return new OneShotProcess(starter, launcher, { ...program, tag, group, network }, pipes);
+      return new OneShotProcess({ starter, launcher, platform }, { ...program, tag, group, network }, pipes);
     } catch (error) {
       network?.[Symbol.dispose]();
       group?.[Symbol.dispose]();

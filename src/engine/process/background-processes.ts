@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { markStart } from './start-marker.js';
 import { findNewProcesses } from './new-processes.js';
-import { isAlive, isEnding, isWaitingForCpu, isYoung } from './process-state.js';
-import { commandLine, type ProcessEntry, readProcess } from './process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
 import type { ProcessRoot } from './process-root.js';
 import { findSessionProcesses, type SessionScope } from './find-processes.js';
 import { type ReportedProcess, reportProcess } from './reported-process.js';
@@ -33,24 +32,25 @@ export async function findBackgroundProcesses({
   mustBeThere,
   isAppearing,
 }: BackgroundProcessesQuery): Promise<ProcessEntry[]> {
-  let beginning = markStart();
+  const { processes } = scope;
+  let beginning = processes.markStart();
   let living = findSessionProcesses(scope);
   let before: string | undefined;
   for (let round = 0; ; round += 1) {
     const since = beginning;
-    beginning = markStart();
+    beginning = processes.markStart();
     const known = new Set(living.map(({ pid }) => pid));
     const seen = [...living, ...findNewProcesses(scope, since).filter(({ pid }) => !known.has(pid))];
-    living = seen.flatMap(asItIsNow);
+    living = seen.flatMap((entry) => asItIsNow(entry, processes));
     // During execve(2) a process looks like one that is ending.
-    const found = living.filter((entry) => !isEnding(entry));
+    const found = living.filter((entry) => !processes.isEnding(entry));
     // A process that has ended meanwhile may have started another one before.
     const hasLost = found.length < seen.length;
     const isMissing = hasLost || (mustBeThere && found.length === 0);
     const shown = found.map(({ pid, name }) => `${pid} ${name}`).join();
-    const isSettled = shown === before || !found.some(isYoung);
+    const isSettled = shown === before || !found.some(processes.isYoung);
     const appearing = found.filter(isAppearing);
-    const pause = pauseAfter(round, appearing);
+    const pause = pauseAfter(round, appearing.some(processes.isWaitingForCpu));
     if (pause === undefined || (!isMissing && isSettled && appearing.length === 0)) return found;
     before = shown;
     await sleep(pause);
@@ -58,13 +58,13 @@ export async function findBackgroundProcesses({
 }
 
 /** Returns the pause after a search, in milliseconds; undefined when there is no use in another one. */
-function pauseAfter(round: number, appearing: readonly ProcessEntry[]): number | undefined {
-  return PAUSES_MS[round] ?? (appearing.some(isWaitingForCpu) ? LOADED_PAUSE_MS : undefined);
+function pauseAfter(round: number, isWaitingForCpu: boolean): number | undefined {
+  return PAUSES_MS[round] ?? (isWaitingForCpu ? LOADED_PAUSE_MS : undefined);
 }
 
 /** Returns the current state of a process; empty if it has ended. */
-function asItIsNow(entry: ProcessEntry): readonly ProcessEntry[] {
-  const now = isAlive(entry) ? readProcess(entry.pid) : undefined;
+function asItIsNow(entry: ProcessEntry, { isAlive, read }: Processes): readonly ProcessEntry[] {
+  const now = isAlive(entry) ? read(entry.pid) : undefined;
   return now ? [now] : [];
 }
 
@@ -75,16 +75,17 @@ function asItIsNow(entry: ProcessEntry): readonly ProcessEntry[] {
 export function reportBackgroundProcesses(
   entries: readonly ProcessEntry[],
   shell: { readonly line: string | undefined; readonly name: string },
+  processes: Processes,
   root?: ProcessRoot,
 ): ReportedProcess[] {
-  const staying = entries.filter((entry) => isAlive(entry) && !isEnding(entry));
+  const staying = entries.filter((entry) => processes.isAlive(entry) && !processes.isEnding(entry));
   return staying.map((entry) => {
-    if (commandLine(entry) !== shell.line) return reportProcess(entry, root);
-    return { ...reportProcess(entry, root), command: `(subshell of ${shell.name})` };
+    if (processes.commandLine(entry) !== shell.line) return reportProcess(entry, processes, root);
+    return { ...reportProcess(entry, processes, root), command: `(subshell of ${shell.name})` };
   });
 }
 
 /** Returns the command line of a process, as its forked processes show it. */
-export function commandLineOf(pid: number): string {
-  return commandLine({ pid, name: '' });
+export function commandLineOf(pid: number, processes: Processes): string {
+  return processes.commandLine({ pid, name: '' });
 }

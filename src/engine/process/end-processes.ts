@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { namespacePid } from './namespace-pids.js';
 import { isSandboxed, type ProcessRoot } from './process-root.js';
-import { isAlive } from './process-state.js';
-import { isRunning, type KnownMembers } from './process-survey.js';
-import { listProcesses, type ProcessEntry } from './process-table.js';
+import type { KnownMembers } from './process-survey.js';
+import { isRunning, type ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
 
 /** Polling interval for the end of signalled processes, in milliseconds. */
 const POLL_MS = 10;
@@ -22,7 +22,11 @@ const MAX_STOP_ROUNDS = 20;
 export type ProcessFinder = () => ProcessEntry[];
 
 /** Signals exactly these processes, never another one with a reused pid. Returns those that existed. */
-export function signalProcesses(entries: readonly ProcessEntry[], signal: NodeJS.Signals): ProcessEntry[] {
+export function signalProcesses(
+  entries: readonly ProcessEntry[],
+  signal: NodeJS.Signals,
+  { isAlive }: Pick<Processes, 'isAlive'>,
+): ProcessEntry[] {
   return entries.filter((entry) => isAlive(entry) && sendSignal(entry.pid, signal));
 }
 
@@ -38,7 +42,11 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /** Waits until none of these processes runs; returns false after a timeout. */
-export async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: number): Promise<boolean> {
+export async function waitForEnd(
+  entries: readonly ProcessEntry[],
+  timeoutMs: number,
+  { isAlive }: Pick<Processes, 'isAlive'>,
+): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     if (!entries.some(isAlive)) return true;
@@ -49,6 +57,7 @@ export async function waitForEnd(entries: readonly ProcessEntry[], timeoutMs: nu
 
 /** Options for ending processes, besides the grace period. */
 export interface EndOptions {
+  readonly processes: Processes;
   /** Forks are blocked in this group while its members are killed, if they multiply meanwhile. */
   readonly group?: Pick<KnownMembers, 'holdForks'> | undefined;
   /** Called with the namespace pids of killed processes. */
@@ -65,16 +74,17 @@ export interface EndOptions {
 export async function endProcesses(
   finder: ProcessFinder,
   graceMs: number,
-  options: EndOptions = {},
+  options: EndOptions,
 ): Promise<ProcessEntry[]> {
   const find = confirmed(finder);
+  const { processes } = options;
   const deadline = performance.now() + graceMs;
   let found = find();
   while (found.length > 0 && performance.now() < deadline) {
-    signalProcesses(found, 'SIGTERM');
+    signalProcesses(found, 'SIGTERM', processes);
     // A stopped process receives SIGTERM only after SIGCONT.
-    signalProcesses(found, 'SIGCONT');
-    await waitForEnd(found, deadline - performance.now());
+    signalProcesses(found, 'SIGCONT', processes);
+    await waitForEnd(found, deadline - performance.now(), processes);
     found = find();
   }
   return found.length === 0 ? found : killProcesses(finder, options);
@@ -83,21 +93,21 @@ export async function endProcesses(
 /** Kills all processes that `finder` finds, until there are no new ones. Returns those that could not be killed. */
 export async function killProcesses(
   finder: ProcessFinder,
-  { group, onKill, root }: EndOptions = {},
+  { processes, group, onKill, root }: EndOptions,
 ): Promise<ProcessEntry[]> {
   const find = confirmed(finder);
   const first = find();
   const deadline = performance.now() + KILL_SETTLE_MS + first.length * SETTLE_MS_EACH;
   const kill = async (found: readonly ProcessEntry[]) => {
-    // /proc no longer reports namespace pids once the processes have ended.
+    // Namespace pids are not known any more once the processes have ended.
     const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));
-    const groups = found.length < MANY ? NO_GROUPS : killGroups(found);
+    const groups = found.length < MANY ? NO_GROUPS : killGroups(found, processes);
     // With their groups, some have ended already.
-    const killed = mainLast(found, root).filter((entry) =>
-      isAlive(entry) ? sendSignal(entry.pid, 'SIGKILL') : groups.has(entry.group),
+    const killed = mainLast(found, root, processes).filter((entry) =>
+      processes.isAlive(entry) ? sendSignal(entry.pid, 'SIGKILL') : groups.has(entry.group),
     );
     onKill?.(killed.map(({ pid }) => numbers.get(pid) ?? pid));
-    await waitForEnd(killed, deadline - performance.now());
+    await waitForEnd(killed, deadline - performance.now(), processes);
     return find();
   };
   let found = await kill(first);
@@ -106,7 +116,7 @@ export async function killProcesses(
   // for a second.
   group?.holdForks(true);
   try {
-    while (found.length > 0 && performance.now() < deadline) found = await kill(stopProcesses(find));
+    while (found.length > 0 && performance.now() < deadline) found = await kill(stopProcesses(find, processes));
     return found;
   } finally {
     group?.holdForks(false);
@@ -117,10 +127,14 @@ export async function killProcesses(
  * Puts the program of a sandbox last: when it ends, the kernel kills all others of its PID namespace, which then could not
  * be told from those that had ended by themselves. It is stopped meanwhile: a shell would go on to its next command.
  */
-function mainLast(found: readonly ProcessEntry[], root: ProcessRoot | undefined): readonly ProcessEntry[] {
+function mainLast(
+  found: readonly ProcessEntry[],
+  root: ProcessRoot | undefined,
+  processes: Processes,
+): readonly ProcessEntry[] {
   const main = root && isSandboxed(root) ? found.find(({ pid }) => pid === root.main) : undefined;
   if (!main || found.length === 1) return found;
-  signalProcesses([main], 'SIGSTOP');
+  signalProcesses([main], 'SIGSTOP', processes);
   return [...found.filter((entry) => entry !== main), main];
 }
 
@@ -129,13 +143,13 @@ function mainLast(found: readonly ProcessEntry[], root: ProcessRoot | undefined)
  * signalled can fork any more (kill(2)). Groups with older processes that were not found are spared.
  * @returns the groups that were killed
  */
-function killGroups(found: readonly ProcessEntry[]): ReadonlySet<number> {
+function killGroups(found: readonly ProcessEntry[], { list }: Processes): ReadonlySet<number> {
   const pids = new Set(found.map(({ pid }) => pid));
   const oldest = new Map<number, number>();
   for (const { group, startTicks } of found) {
     oldest.set(group, Math.min(startTicks, oldest.get(group) ?? Infinity));
   }
-  for (const { pid, group, startTicks } of listProcesses().filter(isRunning)) {
+  for (const { pid, group, startTicks } of list().filter(isRunning)) {
     if (!pids.has(pid) && startTicks <= (oldest.get(group) ?? -1)) oldest.delete(group);
   }
   return new Set([...oldest.keys()].filter((group) => sendSignal(-group, 'SIGKILL')));
@@ -153,12 +167,12 @@ const confirmed =
   };
 
 /** Stops all processes that `find` finds, repeatedly until there are no new ones. */
-function stopProcesses(find: ProcessFinder): ProcessEntry[] {
+function stopProcesses(find: ProcessFinder, processes: Processes): ProcessEntry[] {
   const stopped = new Set<number>();
   for (let round = 0; ; round += 1) {
     const found = find();
     const isComplete = found.every(({ pid }) => stopped.has(pid));
     if (isComplete || round === MAX_STOP_ROUNDS) return found;
-    for (const { pid } of signalProcesses(found, 'SIGSTOP')) stopped.add(pid);
+    for (const { pid } of signalProcesses(found, 'SIGSTOP', processes)) stopped.add(pid);
   }
 }

@@ -1,8 +1,9 @@
 import type { ProcessRoot } from './process-root.js';
-import { isRunning, type KnownMembers, nextSurvey, ProcessSurvey } from './process-survey.js';
-import { listProcesses, type ProcessEntry, readTag } from './process-table.js';
-import { isOriginOf, markOf, readOrigin } from './session-mark.js';
-import { type StartMarker, startedSince } from './start-marker.js';
+import { isRunning, type ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
+import type { StartMarker } from '../platform/contract/start-marker.js';
+import { type KnownMembers, nextSurvey, ProcessSurvey } from './process-survey.js';
+import { isOriginOf, markOf } from './session-mark.js';
 
 /** Identifies the processes of a session, or of a one-shot. */
 export interface SessionScope {
@@ -11,6 +12,7 @@ export interface SessionScope {
   /** Its shell or first process; undefined once that has ended. */
   readonly root: ProcessRoot | undefined;
   readonly group?: KnownMembers | undefined;
+  readonly processes: Processes;
 }
 
 /**
@@ -19,8 +21,8 @@ export interface SessionScope {
  * @param survey by default one that is made now
  */
 export function findSessionProcesses(
-  { tag, root, group }: SessionScope,
-  survey: ProcessSurvey = new ProcessSurvey(),
+  { tag, root, group, processes }: SessionScope,
+  survey: ProcessSurvey = new ProcessSurvey(processes),
 ): ProcessEntry[] {
   const own = new Set(root?.rootPids);
   const known = [...survey.include(group), ...survey.inSession(root?.sessionLeader), ...survey.withTag(tag)];
@@ -31,7 +33,7 @@ export function findSessionProcesses(
 /** Whether two searches in a row find no process of a session besides its shell; sessions ask together. */
 export async function hasNoProcesses(scope: SessionScope): Promise<boolean> {
   for (let search = 0; search < 2; search += 1) {
-    if (findSessionProcesses(scope, await nextSurvey()).length > 0) return false;
+    if (findSessionProcesses(scope, await nextSurvey(scope.processes)).length > 0) return false;
   }
   return true;
 }
@@ -44,6 +46,7 @@ export interface CommandScope {
   /** Start of the command: subshells carry an older tag, but are younger than this. */
   readonly beginning: StartMarker;
   readonly group?: KnownMembers | undefined;
+  readonly processes: Processes;
 }
 
 /**
@@ -52,8 +55,9 @@ export interface CommandScope {
  * descendants of all these, and processes in the same process groups.
  */
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
-  const isYounger = startedSince(scope.beginning);
-  const survey = new ProcessSurvey();
+  const { processes } = scope;
+  const isYounger = processes.startedSince(scope.beginning);
+  const survey = new ProcessSurvey(processes);
   const known = survey.include(scope.group);
   const { named, marked } = findByOrigin(scope, survey, isYounger);
   const untagged = findUntagged(scope.root, [...known, ...marked], survey, isYounger);
@@ -71,11 +75,11 @@ export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
  * and no tag.
  */
 function findByOrigin(
-  { tag, root: { main, reaper } }: CommandScope,
+  { tag, root: { main, reaper }, processes }: CommandScope,
   survey: ProcessSurvey,
   isYounger: (entry: ProcessEntry) => boolean,
 ): { named: ProcessEntry[]; marked: ProcessEntry[] } {
-  const shellTag = readTag(main);
+  const shellTag = processes.tagOf(main);
   const mark = markOf(tag.slice(0, tag.lastIndexOf('.')));
   const isSubshell = (parent: number, origin: string | undefined) => parent === main && origin === shellTag;
   const isUntaggedOrphan = (parent: number, origin: string | undefined) =>
@@ -111,20 +115,24 @@ function findUntagged(
  * Finds every process that this instance of the daemon has started, by its tag or mark.
  * @param members of the daemon's control groups
  */
-export function findInstanceProcesses(instance: string, members: readonly number[] = []): ProcessEntry[] {
+export function findInstanceProcesses(
+  instance: string,
+  { list, originOf }: Processes,
+  members: readonly number[] = [],
+): ProcessEntry[] {
   const known = new Set(members);
   const isOurs = isOriginOf(instance);
-  return listProcesses().filter((entry) => {
+  return list().filter((entry) => {
     const isOther = isRunning(entry) && entry.pid !== process.pid;
-    return isOther && (known.has(entry.pid) || isOurs(readOrigin(entry.pid)));
+    return isOther && (known.has(entry.pid) || isOurs(originOf(entry.pid)));
   });
 }
 
 /** Finds the processes of several one-shots at once, by their tags and marks. */
-export function findTaggedWith(instance: string, tags: ReadonlySet<string>): ProcessEntry[] {
+export function findTaggedWith(instance: string, tags: ReadonlySet<string>, processes: Processes): ProcessEntry[] {
   const marks = new Set([...tags].map(markOf));
-  return findInstanceProcesses(instance).filter((entry) => {
-    const origin = readOrigin(entry.pid) ?? '';
+  return findInstanceProcesses(instance, processes).filter((entry) => {
+    const origin = processes.originOf(entry.pid) ?? '';
     return marks.has(origin) || tags.has(origin.slice(0, origin.lastIndexOf('.')));
   });
 }
@@ -133,7 +141,7 @@ export function findTaggedWith(instance: string, tags: ReadonlySet<string>): Pro
  * Finds processes with a mark and no tag: they have cleared their environment.
  * @param tag `instance.session` of the mark
  */
-export function findMarkedOnly(tag: string): ProcessEntry[] {
+export function findMarkedOnly(tag: string, { list, originOf }: Processes): ProcessEntry[] {
   const mark = markOf(tag);
-  return listProcesses().filter((entry) => isRunning(entry) && readOrigin(entry.pid) === mark);
+  return list().filter((entry) => isRunning(entry) && originOf(entry.pid) === mark);
 }

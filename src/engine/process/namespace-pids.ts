@@ -1,13 +1,12 @@
 import { isSandboxed, type ProcessRoot } from './process-root.js';
-import { innermostPid } from './process-table.js';
 
 /** Returns the namespace pid of a process: in a sandbox, commands see other pids than the daemon does. */
 export function namespacePid(pid: number, root: ProcessRoot | undefined): number {
   if (!root || !isSandboxed(root)) return pid;
-  return pid === root.main ? root.mainNamespacePid : innermostPid(pid);
+  return pid === root.main ? root.mainNamespacePid : root.numberInside(pid);
 }
 
-/** Namespace pids, cached for processes that have ended since the last two samples: /proc no longer reports them. */
+/** Namespace pids, cached for processes that have ended since the last two samples: the kernel no longer reports them. */
 export class NamespacePids {
   readonly #root: () => ProcessRoot | undefined;
   #earlier: ReadonlyMap<number, number> = new Map();
@@ -23,7 +22,7 @@ export class NamespacePids {
     const root = this.#root();
     if (!root || !isSandboxed(root)) return;
     this.#earlier = this.#last;
-    this.#last = new Map(pids.map((pid) => [pid, this.#earlier.get(pid) ?? innermostPid(pid)]));
+    this.#last = new Map(pids.map((pid) => [pid, this.#earlier.get(pid) ?? root.numberInside(pid)]));
   }
 
   /** Returns the namespace pid of a process; the pid itself without a sandbox. */

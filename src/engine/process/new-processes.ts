@@ -1,9 +1,8 @@
-import { type StartMarker, type GivenPids, pidsGivenSince, startedSince } from './start-marker.js';
-import { isThread } from './process-state.js';
-import { listPids, type ProcessEntry, readProcess } from './process-table.js';
-import { isRunning } from './process-survey.js';
+import { isRunning, type ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
+import type { GivenPids, StartMarker } from '../platform/contract/start-marker.js';
 import type { SessionScope } from './find-processes.js';
-import { isOriginIn, isOriginOf, readOrigin } from './session-mark.js';
+import { isOriginIn, isOriginOf } from './session-mark.js';
 
 /** Up to this many pids are probed one by one; for more, the existing ones are listed first. */
 const MAX_PROBES = 64;
@@ -17,16 +16,17 @@ const MAX_ROUNDS = 8;
  * 2 µs when nothing was started on the machine meanwhile, and otherwise some microseconds for each process that was.
  */
 export function findNewProcesses(scope: SessionScope, beginning: StartMarker): ProcessEntry[] {
+  const { processes } = scope;
   const found: ProcessEntry[] = [];
   let { newestPid } = beginning;
   // A child is created before its parent ends: a process that is missed because it has ended has its child in the next
   // round.
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const given = pidsGivenSince({ at: beginning.at, newestPid });
+    const given = processes.pidsGivenSince({ at: beginning.at, newestPid });
     if (given.count === 0) break;
     let isNew: ((entry: ProcessEntry) => boolean) | undefined;
     for (const pid of candidates(scope, given)) {
-      const entry = readProcess(pid);
+      const entry = processes.read(pid);
       if (!entry || !isRunning(entry)) continue;
       // Rarely needed, and dearer than a probe: the programs of most commands have ended with them.
       isNew ??= membershipTest(scope, beginning);
@@ -35,20 +35,23 @@ export function findNewProcesses(scope: SessionScope, beginning: StartMarker): P
     ({ newest: newestPid } = given);
     if (given.count === Infinity) break;
   }
-  return found.filter(({ pid }) => !isThread(pid));
+  return found.filter(({ pid }) => !processes.isThread(pid));
 }
 
 /** Returns the pids that may belong to new processes of the session. */
-function candidates({ group }: SessionScope, given: GivenPids): readonly number[] {
+function candidates({ group, processes }: SessionScope, given: GivenPids): readonly number[] {
   if (given.count <= FEW_PROBES) return given.list();
   if (group?.isKeptByKernel) return group.members().filter(given.includes);
-  if (given.count > MAX_PROBES) return listPids().filter(given.includes);
+  if (given.count > MAX_PROBES) return processes.pids().filter(given.includes);
   return given.list();
 }
 
 /** Returns a predicate: the process belongs to the session, is not its shell, and was started after the marker. */
-function membershipTest({ tag, root, group }: SessionScope, beginning: StartMarker): (entry: ProcessEntry) => boolean {
-  const isYounger = startedSince(beginning);
+function membershipTest(
+  { tag, root, group, processes }: SessionScope,
+  beginning: StartMarker,
+): (entry: ProcessEntry) => boolean {
+  const isYounger = processes.startedSince(beginning);
   const own = new Set(root?.rootPids);
   if (group?.isKeptByKernel) {
     const members = new Set(group.members());
@@ -59,17 +62,17 @@ function membershipTest({ tag, root, group }: SessionScope, beginning: StartMark
   return (entry) => {
     if (!isYounger(entry) || own.has(entry.pid)) return false;
     if (entry.session === root?.sessionLeader) return true;
-    const origin = readOrigin(entry.pid);
+    const origin = processes.originOf(entry.pid);
     // No origin: most processes of the machine. A process with the origin of another session of this daemon belongs to
     // that one; a process with the origin of another daemon may run in this session.
     if (origin === undefined || isWithin(origin)) return origin !== undefined;
-    return !isOurs(origin) && descendsFrom(entry, own);
+    return !isOurs(origin) && descendsFrom(entry, own, processes);
   };
 }
 
 /** Whether one of `ancestors` is an ancestor of a process. */
-export function descendsFrom({ parent }: ProcessEntry, ancestors: ReadonlySet<number>): boolean {
-  for (let pid: number | undefined = parent; pid !== undefined && pid > 1; pid = readProcess(pid)?.parent) {
+export function descendsFrom({ parent }: ProcessEntry, ancestors: ReadonlySet<number>, { read }: Processes): boolean {
+  for (let pid: number | undefined = parent; pid !== undefined && pid > 1; pid = read(pid)?.parent) {
     if (ancestors.has(pid)) return true;
   }
   return false;

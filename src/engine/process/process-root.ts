@@ -1,4 +1,4 @@
-import { innermostPid, listChildren } from './process-table.js';
+import type { Processes } from '../platform/contract/processes.js';
 
 /** The processes of a shell or program before it has started anything. */
 export interface ProcessRoot {
@@ -9,12 +9,14 @@ export interface ProcessRoot {
   readonly sessionLeader: number;
   /** The shell or program itself. */
   readonly main: number;
-  /** Namespace pid of `main`, which /proc no longer reports once it has ended. */
+  /** Namespace pid of `main`, which the kernel no longer reports once it has ended. */
   readonly mainNamespacePid: number;
   /** In a sandbox, the process that becomes the parent of all orphans. */
   readonly reaper: number | undefined;
   /** All of these. */
   readonly rootPids: readonly number[];
+  /** Returns the pid that a process has in the sandbox; the same pid without one. */
+  readonly numberInside: (pid: number) => number;
 }
 
 /** Returns the root of a program that is not in a sandbox. */
@@ -24,17 +26,22 @@ export const plainRoot = (pid: number): ProcessRoot => ({
   mainNamespacePid: pid,
   reaper: undefined,
   rootPids: [pid],
+  numberInside: (other) => other,
 });
 
 /**
  * Returns the root of a program in a sandbox, by the process that the daemon has started: bubblewrap, outside, has one
  * child, the first process of the sandbox; the first child of that is the program. Undefined until they exist.
  */
-export function sandboxRoot(sessionLeader: number): ProcessRoot | undefined {
-  const reaper = listChildren(sessionLeader)[0]?.pid;
-  const main = reaper === undefined ? undefined : listChildren(reaper)[0]?.pid;
+export function sandboxRoot(
+  sessionLeader: number,
+  { childrenOf, innermostPid: numberInside }: Pick<Processes, 'childrenOf' | 'innermostPid'>,
+): ProcessRoot | undefined {
+  const reaper = childrenOf(sessionLeader)[0]?.pid;
+  const main = reaper === undefined ? undefined : childrenOf(reaper)[0]?.pid;
   if (reaper === undefined || main === undefined) return undefined;
-  return { sessionLeader, main, mainNamespacePid: innermostPid(main), reaper, rootPids: [sessionLeader, reaper, main] };
+  const rootPids = [sessionLeader, reaper, main];
+  return { sessionLeader, main, mainNamespacePid: numberInside(main), reaper, rootPids, numberInside };
 }
 
 /** Returns the root processes without the shell or program: in a sandbox its first processes, which end with it. */

@@ -1,8 +1,6 @@
-import { listProcesses, type ProcessEntry, readProcess } from './process-table.js';
-import { markOf, readOrigin } from './session-mark.js';
-
-/** Whether a process has not ended. */
-export const isRunning = (entry: ProcessEntry): boolean => entry.state !== 'Z' && entry.state !== 'X';
+import { isRunning, type ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
+import { markOf } from './session-mark.js';
 
 /** Processes that are known to belong together, regardless of their tags and marks. */
 export interface KnownMembers {
@@ -21,6 +19,7 @@ const sessionOf = (origin: string): string => /^[^.]*\.[^.]*/.exec(origin)?.[0] 
  * process of the machine, and little for each question.
  */
 export class ProcessSurvey {
+  readonly #processes: Processes;
   readonly #byPid = new Map<number, ProcessEntry>();
   readonly #byParent = new Map<number, ProcessEntry[]>();
   readonly #byTerminalSession = new Map<number, ProcessEntry[]>();
@@ -28,8 +27,9 @@ export class ProcessSurvey {
   /** By the tag of a session, `instance.session`, or by a mark. */
   readonly #byOrigin = new Map<string, ProcessEntry[]>();
 
-  constructor() {
-    for (const entry of listProcesses()) if (isRunning(entry)) this.#add(entry);
+  constructor(processes: Processes) {
+    this.#processes = processes;
+    for (const entry of processes.list()) if (isRunning(entry)) this.#add(entry);
   }
 
   /** All processes. */
@@ -48,7 +48,7 @@ export class ProcessSurvey {
    */
   include(group: KnownMembers | undefined): readonly ProcessEntry[] {
     return (group?.members() ?? []).flatMap((pid) => {
-      const entry = this.#byPid.get(pid) ?? readProcess(pid);
+      const entry = this.#byPid.get(pid) ?? this.#processes.read(pid);
       if (!entry || !isRunning(entry)) return [];
       if (!this.#byPid.has(pid)) this.#add(entry);
       return entry;
@@ -89,7 +89,7 @@ export class ProcessSurvey {
     this.#byPid.set(entry.pid, entry);
     addTo(this.#byParent, entry.parent, entry);
     addTo(this.#byTerminalSession, entry.session, entry);
-    const origin = readOrigin(entry.pid);
+    const origin = this.#processes.originOf(entry.pid);
     if (origin === undefined) return;
     this.#origins.set(entry, origin);
     addTo(this.#byOrigin, sessionOf(origin), entry);
@@ -102,15 +102,18 @@ function addTo<K>(index: Map<K, ProcessEntry[]>, key: K, entry: ProcessEntry): v
   else index.set(key, [entry]);
 }
 
-let pending: Promise<ProcessSurvey> | undefined;
+const pending = new WeakMap<Processes, Promise<ProcessSurvey>>();
 
 /** Returns a survey that begins after the call: one for everybody who asks in the same turn of the event loop. */
-export function nextSurvey(): Promise<ProcessSurvey> {
-  pending ??= new Promise((resolve) => {
+export function nextSurvey(processes: Processes): Promise<ProcessSurvey> {
+  const asked = pending.get(processes);
+  if (asked) return asked;
+  const survey = new Promise<ProcessSurvey>((resolve) => {
     setImmediate(() => {
-      pending = undefined;
-      resolve(new ProcessSurvey());
+      pending.delete(processes);
+      resolve(new ProcessSurvey(processes));
     });
   });
-  return pending;
+  pending.set(processes, survey);
+  return survey;
 }

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import { readTag } from './process-table.js';
-import { readSmallFile } from '../system/small-file.js';
-
 /*
  * A second identification of a session, for processes that have cleared their environment and their tag with it: a
  * number in the soft limit of file locks (RLIMIT_LOCKS). Linux has not enforced that limit since 2.4.25 (getrlimit(2)),
@@ -31,21 +28,6 @@ export function markOf(tag: string): string {
   const instance = tag.slice(0, tag.lastIndexOf('.'));
   return String((partOf(instance) << PART_BITS) | partOf(tag));
 }
-
-/** The line in /proc/PID/limits: its name, blanks, the soft limit, blanks, and more. */
-const LINE = 'Max file locks';
-const LINE_LENGTH = 60;
-
-/** Reads the mark of a process; undefined when it has none. About 6 µs. */
-export function readMark(pid: number): string | undefined {
-  const limits = readSmallFile(`/proc/${pid}/limits`);
-  const start = limits?.indexOf(LINE) ?? -1;
-  if (limits === undefined || start === -1) return undefined;
-  return /^ *(\d+) /.exec(limits.slice(start + LINE.length, start + LINE_LENGTH))?.[1];
-}
-
-/** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
-export const readOrigin = (pid: number): string | undefined => readTag(pid) ?? readMark(pid);
 
 /**
  * Returns a predicate for origins of a session, or of one of its commands.

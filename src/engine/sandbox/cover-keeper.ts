@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import type { Log } from '../../core/logging/log.js';
 import type { Place } from '../../core/sandbox/arguments.js';
-import { pathInside } from '../process/process-files.js';
+import { linux } from '../platform/linux/linux.js';
+import { pathInside } from '../platform/linux/process-files.js';
 import { sandboxRoot } from '../process/process-root.js';
 import { coverAgain, type CoverPrograms } from './cover-again.js';
 import { mountNamespaces } from './mount-namespaces.js';
@@ -93,7 +94,7 @@ export class CoverKeeper implements Disposable {
   }
 
   async #check(each: SandboxedProcess, places: readonly Place[]): Promise<void> {
-    const root = each.pid === undefined ? undefined : sandboxRoot(each.pid);
+    const root = each.pid === undefined ? undefined : sandboxRoot(each.pid, linux.processes);
     if (root === undefined) {
       this.#checkLater();
       return;

@@ -8,6 +8,7 @@ import type { EgressMetrics } from '../../core/metrics/metrics.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type SandboxStatus, resolveSandboxStatus } from '../../core/sandbox/status.js';
 import { Dialer } from '../egress/dialer.js';
+import type { Platform } from '../platform/contract/platform.js';
 import { findProgram } from '../shells/list.js';
 import { findCoverPrograms } from './cover-again.js';
 import { CoverKeeper, type SandboxedProcess } from './cover-keeper.js';
@@ -40,6 +41,7 @@ export interface LauncherOptions extends Omit<SandboxOptions, 'program' | 'share
   readonly profile: SandboxProfile;
   /** Whether the profile `workspace` shares the machine's network, or what every sandbox can connect to instead. */
   readonly network: boolean | EgressOptions;
+  readonly platform: Pick<Platform, 'name' | 'can'>;
   /** Search path for bubblewrap. */
   readonly path: string;
   /** PID namespace for programs outside of a sandbox, if any. */
@@ -218,7 +220,12 @@ function buildEgress(
 }
 
 /** Returns the reason why no sandbox is possible with these paths. */
-function obstacleTo({ workspace, hidden }: Pick<LauncherOptions, 'workspace' | 'hidden'>): string | undefined {
+function obstacleTo({
+  workspace,
+  hidden,
+  platform,
+}: Pick<LauncherOptions, 'workspace' | 'hidden' | 'platform'>): string | undefined {
+  if (!platform.can.sandbox) return `the platform ${platform.name} has no sandbox`;
   const real = realPath(workspace) ?? workspace;
   if (real === '/') return WHOLE_MACHINE;
   const isToBeHidden = hidden.some((path) => realPath(path) === real);

@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs';
 
-import { listChildren } from '../process/process-table.js';
+import { listChildren } from '../platform/linux/process-table.js';
 
 /**
  * Returns one process of each mount namespace below a process: a program in a sandbox may have made more of them, with

@@ -1,10 +1,9 @@
-import type { StartMarker } from '../process/start-marker.js';
+import type { StartMarker } from '../platform/contract/start-marker.js';
 import type { Command } from '../command/command.js';
 import type { CommandRun } from './command-run.js';
 import { findBackgroundProcesses, commandLineOf, reportBackgroundProcesses } from '../process/background-processes.js';
 import { descendsFrom, findNewProcesses } from '../process/new-processes.js';
-import { isAlive, isBeforeExec, isWaitingCopy } from '../process/process-state.js';
-import type { ProcessEntry } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 
@@ -40,15 +39,16 @@ export class BackgroundJobs {
   #hasLeft(shell: ShellProcess, startMarker: StartMarker): boolean {
     const found = findNewProcesses(shell, startMarker);
     if (found.length === 0) return false;
-    const known = new Set(this.#known.filter(isAlive).map(({ pid }) => pid));
+    const known = new Set(this.#known.filter(shell.processes.isAlive).map(({ pid }) => pid));
     const others = found.filter(({ pid }) => !known.has(pid));
-    if (!others.every((entry) => descendsFrom(entry, known))) return true;
+    if (!others.every((entry) => descendsFrom(entry, known, shell.processes))) return true;
     this.#known.push(...others);
     return false;
   }
 
   /** Searches for the background jobs and remembers them. */
   async look({ shell, startMarker }: Pick<CommandRun, 'startMarker' | 'shell'>, isHeld: boolean): Promise<void> {
+    const { isBeforeExec, isWaitingCopy } = shell.processes;
     this.#since = startMarker;
     this.#known = await findBackgroundProcesses({
       scope: shell,
@@ -60,10 +60,11 @@ export class BackgroundJobs {
   /** Returns the background jobs that still run. */
   report(shell: ShellProcess): ReportedProcess[] {
     if (this.#known.length === 0) return [];
-    const living = this.#known.filter(isAlive);
+    const { pid, root, installed, processes } = shell;
+    const living = this.#known.filter(processes.isAlive);
     this.#known = living.length === this.#known.length ? living : [...living, ...this.#successors(shell)];
-    const { pid, root, installed } = shell;
-    return reportBackgroundProcesses(this.#known, { line: commandLineOf(pid), name: installed.shell.name }, root);
+    const described = { line: commandLineOf(pid, processes), name: installed.shell.name };
+    return reportBackgroundProcesses(this.#known, described, processes, root);
   }
 
   /**
@@ -75,7 +76,7 @@ export class BackgroundJobs {
     const known = new Set(this.#known.map(({ pid }) => pid));
     const ofShell = new Set([shell.pid]);
     const found = findNewProcesses(shell, this.#since);
-    return found.filter((entry) => !known.has(entry.pid) && !descendsFrom(entry, ofShell));
+    return found.filter((entry) => !known.has(entry.pid) && !descendsFrom(entry, ofShell, shell.processes));
   }
 
   /** Keeps the run of an ended command while a process still holds its pipes. */

@@ -1,10 +1,10 @@
 import type { SignalName } from '../../core/signals.js';
 import type { Command, EndReason } from '../command/command.js';
 import { PipeFeed } from '../output/pipe-feed.js';
-import type { ProcessEntry } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { findCommandProcesses } from '../process/find-processes.js';
 import type { ReportedProcess } from '../process/reported-process.js';
-import type { StartMarker } from '../process/start-marker.js';
+import type { StartMarker } from '../platform/contract/start-marker.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { Deferred } from '../system/deferred.js';
@@ -198,8 +198,8 @@ export class CommandRun {
 
   readonly #find = (): ProcessEntry[] => {
     const { shell, number, startMarker } = this.#options;
-    const { root, group } = shell;
-    return findCommandProcesses({ tag: shell.commandTag(number), root, beginning: startMarker, group });
+    const { root, group, processes } = shell;
+    return findCommandProcesses({ tag: shell.commandTag(number), root, beginning: startMarker, group, processes });
   };
 
   get #toSignal(): CommandTermination {

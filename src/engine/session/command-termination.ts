@@ -5,9 +5,8 @@ import { settledWithin } from '../../core/time.js';
 import { type Command, type EndReason, graceFor } from '../command/command.js';
 import { signalForeground } from '../command/foreground.js';
 import { namespacePid } from '../process/namespace-pids.js';
-import { isAlive } from '../process/process-state.js';
-import type { ProcessEntry } from '../process/process-table.js';
-import { endProcesses, killProcesses, sendSignal, signalProcesses } from '../process/end-processes.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import { type EndOptions, endProcesses, killProcesses, sendSignal, signalProcesses } from '../process/end-processes.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 
@@ -68,9 +67,9 @@ export class CommandTermination {
    */
   async complete(): Promise<ProcessEntry[]> {
     await this.#steps;
-    const { group, root } = this.#target.shell;
-    const survivors = await endProcesses(this.#target.find, this.#graceLeftMs, { group, root, onKill: this.#onKill });
-    return survivors.filter(isAlive);
+    const { find } = this.#target;
+    const survivors = await endProcesses(find, this.#graceLeftMs, this.#endOptions);
+    return survivors.filter(this.#target.shell.processes.isAlive);
   }
 
   /**
@@ -93,9 +92,8 @@ export class CommandTermination {
   signal(signal: SignalName, until = Infinity): Promise<ReportedProcess[]> {
     const { shell, command, isSettled } = this.#target;
     return signalForeground({
-      root: shell.root,
+      shell,
       signal,
-      hasDriver: shell.hasDriver,
       mayInterruptShell: () => {
         const now = performance.now();
         if (now - this.#shellInterruptedAt < INTERRUPTS_APART_MS) return false;
@@ -129,11 +127,11 @@ export class CommandTermination {
     if (isSettled()) return;
     await this.#interrupt(this.#graceLeftMs);
     if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#graceLeftMs))) return;
-    signalProcesses(find(), 'SIGTERM');
+    signalProcesses(find(), 'SIGTERM', shell.processes);
     // A shell that handles the interrupt slowly, or was between two children, receives it again.
     await this.#interrupt(this.#graceLeftMs);
     if (await this.#reportedWithin(this.#graceLeftMs)) return;
-    signalProcesses(find(), 'SIGKILL');
+    signalProcesses(find(), 'SIGKILL', shell.processes);
     await this.#interrupt(REPORT_AFTER_KILL_MS);
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
     sendSignal(shell.pid, 'SIGKILL');
@@ -157,8 +155,12 @@ export class CommandTermination {
   }
 
   #kill(): Promise<ProcessEntry[]> {
-    const { group, root } = this.#target.shell;
-    return killProcesses(this.#target.find, { group, root, onKill: this.#onKill });
+    return killProcesses(this.#target.find, this.#endOptions);
+  }
+
+  get #endOptions(): EndOptions {
+    const { group, root, processes } = this.#target.shell;
+    return { processes, group, root, onKill: this.#onKill };
   }
 
   readonly #onKill = (pids: readonly number[]): void => {

@@ -1,4 +1,4 @@
-import { NewProcesses } from '../process/start-marker.js';
+import type { NewProcesses } from '../platform/contract/start-marker.js';
 
 /**
  * Limit of the fast path, in milliseconds: for shorter commands streams, timers and monitoring cost more than the
@@ -11,14 +11,15 @@ const LINGER_MS = 5;
  */
 export class FastPathTimer<Run> implements Disposable {
   readonly #timer: NodeJS.Timeout;
-  readonly #newProcesses = new NewProcesses();
   #run: Run | undefined;
 
   /**
+   * @param newProcesses called once there is a shell
    * @param onLingering called with the newest command, whether it still runs or not, and with a flag: whether this
    * command, or those before it, may have left processes running
    */
-  constructor(onLingering: (run: Run, mayHaveLeft: boolean) => void) {
+  constructor(newProcesses: () => NewProcesses, onLingering: (run: Run, mayHaveLeft: boolean) => void) {
+    let started: NewProcesses | undefined;
     this.#timer = setTimeout(() => {
       const run = this.#run;
       // Pending reports are processed first: under load, most commands that seem long-running have already ended.
@@ -26,7 +27,7 @@ export class FastPathTimer<Run> implements Disposable {
         // Otherwise another command has started meanwhile, and has its own timer run.
         if (run === undefined || run !== this.#run) return;
         this.#run = undefined;
-        onLingering(run, this.#newProcesses.hasAny);
+        onLingering(run, (started ??= newProcesses()).hasAny);
       });
     }, LINGER_MS).unref();
   }

@@ -2,7 +2,6 @@ import { type Command, type CommandEnd, killOf, type Warning } from '../command/
 import type { Kill } from '../command/resource-use.js';
 import { sendSignal } from '../process/end-processes.js';
 import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
-import { markRecentStart } from '../process/start-marker.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/shell-loss.js';
 import type { ShellReport } from '../shell/shell-reports.js';
@@ -21,13 +20,16 @@ export class RunCycle implements Disposable {
   lastKill: Kill | undefined;
   readonly #context: SessionContext;
   readonly #jobs = new BackgroundJobs();
-  readonly #fastPathTimer = new FastPathTimer<CommandRun>((run, mayHaveLeft) => {
-    if (run === this.#run && !run.isSettled) {
-      run.startMonitoring();
-      this.#watch ??= this.#watchOver(run.command);
-    } else if (!mayHaveLeft) return;
-    this.#context.listener.onLingering();
-  });
+  readonly #fastPathTimer = new FastPathTimer<CommandRun>(
+    () => this.#context.sessionShell.shell.processes.watchForNew(),
+    (run, mayHaveLeft) => {
+      if (run === this.#run && !run.isSettled) {
+        run.startMonitoring();
+        this.#watch ??= this.#watchOver(run.command);
+      } else if (!mayHaveLeft) return;
+      this.#context.listener.onLingering();
+    },
+  );
   #run: CommandRun | undefined;
   #watch: WedgeDetector | undefined;
   /** The command that was taken back last: it is not taken back again. */
@@ -105,7 +107,7 @@ export class RunCycle implements Disposable {
     if (command.mayEndShell) sessionShell.saveNow();
     command.start();
     this.#context.listener.tap?.onStarted(command);
-    const startMarker = markRecentStart();
+    const startMarker = shell.processes.markRecentStart();
     let nonce: string;
     try {
       if (command.spec.tty) shell.terminal.holdOpen();
@@ -236,7 +238,7 @@ export class RunCycle implements Disposable {
       sessionState: state === 'alive' && earlier.some(tellsLoss) ? 'restarted' : state,
       workingDirectory: sessionShell.workingDirectory,
       backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
-      survivors: reportProcesses(run.survivors, shell.root),
+      survivors: reportProcesses(run.survivors, shell.processes, shell.root),
       warnings: [...earlier, ...warnings],
     });
     this.lastKill = run.command.outcome && killOf(run.command.outcome);

@@ -2,7 +2,7 @@ import { type Limits, MB, stricterLimits } from '../../core/limits/limits.js';
 import type { Command, EndReason, Warning } from '../command/command.js';
 import type { LimitTarget } from '../command/limit-target.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import type { ProcessEntry } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { killProcesses, sendSignal } from '../process/end-processes.js';
 import { findSessionProcesses } from '../process/find-processes.js';
 import type { Breach, Kill } from '../command/resource-use.js';
@@ -51,6 +51,10 @@ export class SessionLimitTarget implements LimitTarget {
     return this.#session.running;
   }
 
+  get isEnding(): LimitTarget['isEnding'] {
+    return this.#session.shell.processes.isEnding;
+  }
+
   cancel(command: Command, reason: EndReason): void {
     this.#session.cancel(command, reason);
   }
@@ -61,10 +65,10 @@ export class SessionLimitTarget implements LimitTarget {
 
   async endRest(breach: Breach): Promise<void> {
     const { shell } = this.#session;
-    const { group, root } = shell;
+    const { group, root, processes } = shell;
     const killedPids: number[] = [];
     const onKill = (pids: readonly number[]) => killedPids.push(...pids);
-    await killProcesses(() => this.#findRest(shell), { group, root, onKill });
+    await killProcesses(() => this.#findRest(shell), { processes, group, root, onKill });
     this.#noteKill(breach, killedPids);
     this.#session.noteWarning(breachWarning(breach));
   }
@@ -131,7 +135,7 @@ const TOO_SHORT_MS = 1;
  */
 export function noteKernelActions(
   command: Command,
-  watched: Pick<LimitTarget, 'group' | 'limits' | 'numbers' | 'own'>,
+  watched: Pick<LimitTarget, 'group' | 'limits' | 'numbers' | 'own' | 'isEnding'>,
   exitCode: number,
   unharmed: readonly number[] = watched.own.slice(0, -1),
 ): readonly Warning[] {
@@ -146,7 +150,7 @@ export function noteKernelActions(
     notePeakMemory(command, watched.group, limitMb);
     // A command that was not affected has completed normally.
     if (exitCode === 0) return [keptWarning('ended', 'memory_mb', limitMb)];
-    command.noteKilled(findEnded(command, unharmed).map((pid) => watched.numbers.of(pid)));
+    command.noteKilled(findEnded(command, watched.isEnding, unharmed).map((pid) => watched.numbers.of(pid)));
     const breach = { resource: 'memory_mb', limit: limitMb, observed: limitMb } as const;
     command.requestEnd({ status: 'killed', killedBy: 'memory', breach });
     return [];

@@ -150,7 +150,7 @@ export class Session {
 
   /** Programs that may read terminal input at the moment; none when the shell itself would read it. */
   terminalReaders(): TerminalReaders {
-    return terminalReaders(this.pid, this.#sessionShell.shell.hasDriver);
+    return terminalReaders(this.#sessionShell.shell);
   }
 
   /** Queues the command; it runs after those before it have ended. */
@@ -196,7 +196,7 @@ export class Session {
 
   /** Whether a process is blocked in a read from the terminal. */
   get isAwaitingInput(): boolean {
-    return findTerminalReader(this.pid) !== undefined;
+    return findTerminalReader(this.#sessionShell.shell) !== undefined;
   }
 
   /** Whether the terminal echoes what is typed now; false when that cannot be determined. */

@@ -5,7 +5,6 @@ import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { Deferred } from '../system/deferred.js';
-import { isAlive } from '../process/process-state.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 import { endShell, letExit } from './shell-end.js';
 import type { ShellPool } from './shell-pool.js';
@@ -217,7 +216,7 @@ export class SessionShell {
   async #end(shell: ShellProcess, graceMs = this.#options.killGraceMs): Promise<ReportedProcess[]> {
     const survivors = await endShell(shell, graceMs, this.#options.log);
     this.#options.pool.discard(shell);
-    return reportProcesses(survivors.filter(isAlive), shell.root);
+    return reportProcesses(survivors.filter(shell.processes.isAlive), shell.processes, shell.root);
   }
 
   #adopt(shell: ShellProcess): void {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../core/logging/log.js';
-import { isAlive } from '../process/process-state.js';
-import { type ProcessEntry, readProcess } from '../process/process-table.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { isSandboxed } from '../process/process-root.js';
 import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
 import { findSessionProcesses, hasNoProcesses } from '../process/find-processes.js';
@@ -17,7 +16,8 @@ const MAX_PAUSE_MS = 20;
 
 /** Asks a shell to exit, so that its EXIT trap runs, and waits for that. */
 export async function letExit(shell: ShellProcess): Promise<void> {
-  const entry = readProcess(shell.pid);
+  const { isAlive, read } = shell.processes;
+  const entry = read(shell.pid);
   if (shell.terminal.hasExited || !entry) return;
   shell.askToExit();
   const deadline = performance.now() + EXIT_TRAP_MS;
@@ -31,24 +31,25 @@ export async function letExit(shell: ShellProcess): Promise<void> {
  * @param graceMs time between SIGTERM and SIGKILL
  */
 export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
+  const { processes } = shell;
   const { sessionLeader, rootPids } = shell.root;
-  const ownEntries = rootPids.flatMap((pid) => readProcess(pid) ?? []);
+  const ownEntries = rootPids.flatMap((pid) => processes.read(pid) ?? []);
   const find = () => findSessionProcesses(shell);
   const { group } = shell;
   let survivors: ProcessEntry[];
   try {
     // Most shells have nothing left: when many are ended at once, they are searched for together.
-    survivors = (await hasNoProcesses(shell)) ? [] : await endProcesses(find, graceMs, { group });
+    survivors = (await hasNoProcesses(shell)) ? [] : await endProcesses(find, graceMs, { processes, group });
   } catch (error) {
-    // EMFILE: /proc cannot be read. Closing the shell's own descriptors frees enough of them.
+    // EMFILE: processes cannot be listed. Closing the shell's own descriptors frees enough of them.
     log.warn('a session is ended at once', { error: String(error) });
     sendSignal(sessionLeader, 'SIGKILL');
     shell.close();
-    survivors = await endProcesses(find, 0, { group });
+    survivors = await endProcesses(find, 0, { processes, group });
   }
   const leaderEntry = ownEntries.find(({ pid }) => pid === sessionLeader);
-  if (leaderEntry && isAlive(leaderEntry)) sendSignal(sessionLeader, 'SIGKILL');
+  if (leaderEntry && processes.isAlive(leaderEntry)) sendSignal(sessionLeader, 'SIGKILL');
   // A sandbox ends shortly after its leader.
-  if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS);
+  if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS, processes);
   return survivors;
 }

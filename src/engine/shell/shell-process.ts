@@ -8,10 +8,10 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { closeAll, drain, openBoth } from '../system/fifo.js';
 import { randomText } from '../system/random.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import { makeFirstVictim } from '../limits/oom-score.js';
+import type { Platform } from '../platform/contract/platform.js';
+import { TAG_VARIABLE } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
-import { descriptorTarget, holdsDescriptorOf, pathInside } from '../process/process-files.js';
-import { TAG_VARIABLE } from '../process/process-table.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
@@ -48,6 +48,7 @@ export interface ShellProcessOptions {
   readonly tag: string;
   /** The process group of the shell and its processes. */
   readonly group: ProcessGroup;
+  readonly platform: Platform;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly cols: number;
@@ -76,6 +77,8 @@ export class ShellProcess {
   /** Whether the shell has its own PID namespace, in a sandbox or alone. */
   readonly isIsolated: boolean;
   readonly terminal: Terminal;
+  readonly platform: Platform;
+  readonly processes: Processes;
   /** The user of the shell, if it is not the daemon's. */
   readonly owner: FileOwner | undefined;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
@@ -88,6 +91,8 @@ export class ShellProcess {
   /** Terminal output as long as there is no listener: the reason why a shell fails to start. */
   #startOutput = '';
   #isClosed = false;
+  /** Command line with the driver; only where open files are not known. */
+  #lineAtStart: string | undefined;
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
@@ -99,6 +104,8 @@ export class ShellProcess {
     this.directory = directory;
     this.tag = tag;
     this.group = group;
+    this.platform = options.platform;
+    this.processes = options.platform.processes;
     this.owner = options.launcher.owner;
     this.#slots = new PipePool(directory, this.owner);
     this.ready = new Promise((resolve, reject) => {
@@ -136,7 +143,9 @@ export class ShellProcess {
 
   /** Maps a path as the shell sees it to a path that the daemon can open. */
   see(path: string): string {
-    return isSandboxed(this.#root) && !this.terminal.hasExited ? pathInside(this.#root.main, path) : path;
+    return isSandboxed(this.#root) && !this.terminal.hasExited
+      ? this.processes.pathInside(this.#root.main, path)
+      : path;
   }
 
   /**
@@ -144,14 +153,16 @@ export class ShellProcess {
    * replaced the shell does not.
    */
   get hasDriver(): boolean {
+    if (!this.platform.can.openFiles) return this.#commandLine === this.#lineAtStart;
+    const { holdsDescriptorOf } = this.processes;
     return holdsDescriptorOf(this.pid, this.reportPath) || holdsDescriptorOf(this.pid, this.requestPath);
   }
 
   /** Whether the shell is ready for a request, or is reading one: see `Shell.requestFd`. */
   get holdsRequests(): boolean {
     const { requestFd } = this.installed.shell;
-    if (requestFd === undefined) return holdsDescriptorOf(this.pid, this.requestPath);
-    return descriptorTarget(this.pid, requestFd) === this.requestPath;
+    if (requestFd === undefined) return this.processes.holdsDescriptorOf(this.pid, this.requestPath);
+    return this.processes.descriptorTarget(this.pid, requestFd) === this.requestPath;
   }
 
   /** Whether the FIFOs that commands need still exist. */
@@ -254,6 +265,10 @@ export class ShellProcess {
     this.#slots.close();
   }
 
+  get #commandLine(): string {
+    return this.processes.commandLine({ pid: this.pid, name: '' });
+  }
+
   /** Sends a request; `slot` is that of its command. */
   #send(request: DriverRequest, slot?: CommandPipes): void {
     const { line, file } = this.installed.shell.request(request);
@@ -287,12 +302,13 @@ export class ShellProcess {
     };
     const terminal = new Terminal(program, onData, onExit);
     launcher.keepHidden(profile, terminal);
-    makeFirstVictim(terminal.pid);
+    this.platform.makeFirstVictim(terminal.pid);
     return terminal;
   }
 
   #becomeReady(): void {
-    if (this.isIsolated) this.#root = sandboxRoot(this.terminal.pid) ?? this.#root;
+    if (!this.platform.can.openFiles) this.#lineAtStart = this.#commandLine;
+    if (this.isIsolated) this.#root = sandboxRoot(this.terminal.pid, this.processes) ?? this.#root;
     this.#settleReady();
   }
 

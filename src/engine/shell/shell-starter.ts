@@ -5,7 +5,7 @@ import type { Log } from '../../core/logging/log.js';
 import { settledWithin } from '../../core/time.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism } from '../limits/mechanism.js';
-import { whereabouts } from '../process/process-table.js';
+import type { Platform } from '../platform/contract/platform.js';
 import { endProcesses } from '../process/end-processes.js';
 import { findSessionProcesses } from '../process/find-processes.js';
 import type { Launcher } from '../sandbox/launcher.js';
@@ -24,6 +24,7 @@ export type ShellKind = Pick<ShellProcessOptions, 'installed' | 'profile' | 'isL
 
 /** Dependencies of `ShellStarter`. */
 export interface ShellStarterOptions {
+  readonly platform: Platform;
   readonly runtime: ProcessDirectory;
   /** Creates the process group of each shell. */
   readonly mechanism: LimitMechanism;
@@ -72,7 +73,16 @@ export class ShellStarter {
       throw error;
     });
     const size = { cols: DEFAULT_COLS, rows: DEFAULT_ROWS };
-    const shell = this.#make({ ...kind, directory, cwd, env, ...size, launcher, network });
+    const shell = this.#make({
+      ...kind,
+      platform: this.#options.platform,
+      directory,
+      cwd,
+      env,
+      ...size,
+      launcher,
+      network,
+    });
     this.#starting.add(shell);
     try {
       if (!(await settledWithin(shell.ready, timeoutMs))) throw new FailedStart(shell, lateness(shell, timeoutMs));
@@ -99,17 +109,23 @@ export class ShellStarter {
 
   /** Ends a shell in which nothing has run. */
   async dismiss(shell: ShellProcess): Promise<void> {
+    const { processes } = shell;
     const { rootPids } = shell.root;
     const find = () =>
-      findSessionProcesses({ tag: shell.tag, root: undefined }).filter(({ pid }) => rootPids.includes(pid));
-    await endProcesses(find, 0);
+      findSessionProcesses({ tag: shell.tag, root: undefined, processes }).filter(({ pid }) => rootPids.includes(pid));
+    await endProcesses(find, 0, { processes });
     this.discard(shell);
   }
 
   /** Ends the shells that are being started: some may never become ready. Their starts fail. */
   async abandon(): Promise<void> {
     const starting = [...this.#starting];
-    await Promise.all(starting.map(({ tag }) => endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)));
+    const { processes } = this.#options.platform;
+    await Promise.all(
+      starting.map(({ tag }) => {
+        return endProcesses(() => findSessionProcesses({ tag, root: undefined, processes }), 0, { processes });
+      }),
+    );
   }
 
   #make(options: Omit<ShellProcessOptions, 'tag' | 'group'>): ShellProcess {
@@ -133,7 +149,7 @@ class FailedStart extends AdapterError {
   }
 }
 
-function lateness({ pid }: ShellProcess, timeoutMs: number): string {
-  const { state, waitsIn } = whereabouts(pid);
+function lateness({ pid, processes }: ShellProcess, timeoutMs: number): string {
+  const { state, waitsIn } = processes.whereabouts(pid);
   return `did not come up in ${timeoutMs / 1000} s (state ${state}, waits in ${waitsIn})`;
 }

@@ -1,7 +1,4 @@
-import { fileBeingRead, isReadingTerminal } from '../process/process-files.js';
-import { readProcess } from '../process/process-table.js';
 import type { ShellProcess } from './shell-process.js';
-import { readFileSync } from 'node:fs';
 
 /** Delay of the first sample of a running command, and the longest interval, in milliseconds. */
 const FIRST_SAMPLE_MS = 60;
@@ -18,7 +15,7 @@ export interface WedgeListener {
 }
 
 /**
- * Samples a shell with a long-running command through /proc, at growing intervals.
+ * Samples a shell with a long-running command at growing intervals.
  * A shell can lose its driver in ways that it does not report: a command has unset the prompt hook and unwound to the
  * prompt (the driver's request descriptor, closed during a command, is then open), or has replaced the shell by another
  * program that now reads the terminal (no driver descriptor is left), or has disabled execution (`set -n` in some
@@ -60,16 +57,18 @@ export class WedgeDetector {
   readonly #sample = (): void => {
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
     this.#timer = setTimeout(this.#sample, this.#pauseMs);
-    const { pid, requestPath } = this.#shell;
-    if (fileBeingRead(pid) === requestPath) this.#lose('the shell came to rest without a report on the command');
+    const { pid, requestPath, processes } = this.#shell;
+    if (processes.fileBeingRead(pid) === requestPath)
+      this.#lose('the shell came to rest without a report on the command');
     else if (this.#shell.holdsRequests) this.#checkPrompt();
     else this.#checkCommand();
   };
 
   #checkPrompt(): void {
     this.#samplesAtPrompt += 1;
-    const { pid, terminal, installed } = this.#shell;
-    if (this.#samplesAtPrompt >= SAMPLES_BEFORE_RECALL && !this.#isRecalled && isReadingTerminal(pid)) {
+    const { pid, terminal, installed, processes } = this.#shell;
+    const isPatient = this.#samplesAtPrompt >= SAMPLES_BEFORE_RECALL && !this.#isRecalled;
+    if (isPatient && processes.isReadingTerminal(pid)) {
       this.#isRecalled = true;
       terminal.write(installed.shell.recall);
     }
@@ -78,7 +77,7 @@ export class WedgeDetector {
 
   #checkCommand(): void {
     this.#samplesAtPrompt = 0;
-    const reader = findTerminalReader(this.#shell.pid);
+    const reader = findTerminalReader(this.#shell);
     if (reader === undefined) {
       this.#isAwaitingInput = false;
       this.#lostSince = undefined;
@@ -99,25 +98,18 @@ export class WedgeDetector {
 }
 
 /** Finds a foreground process of the shell's terminal that is blocked in a read from it. */
-export function findTerminalReader(shellPid: number): number | undefined {
-  const shell = readProcess(shellPid);
+export function findTerminalReader({
+  pid: shellPid,
+  processes,
+}: Pick<ShellProcess, 'pid' | 'processes'>): number | undefined {
+  const { read, childPidsOf, isReadingTerminal } = processes;
+  const shell = read(shellPid);
   if (!shell) return undefined;
-  const isInForeground = (pid: number) => readProcess(pid)?.group === shell.foregroundGroup;
+  const isInForeground = (pid: number) => read(pid)?.group === shell.foregroundGroup;
   const pending = [shellPid];
   for (let pid = pending.pop(); pid !== undefined; pid = pending.pop()) {
     if (isInForeground(pid) && isReadingTerminal(pid)) return pid;
-    pending.push(...childrenOf(pid));
+    pending.push(...childPidsOf(pid));
   }
   return undefined;
-}
-
-/** Children of a process' main thread (proc(5), CONFIG_PROC_CHILDREN). */
-function childrenOf(pid: number): number[] {
-  try {
-    const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
-    return list === '' ? [] : list.split(' ').map(Number);
-  } catch {
-    // The process has ended, or the kernel lacks the file: then only the shell itself is checked.
-    return [];
-  }
 }

@@ -6,6 +6,7 @@ import { type Principal, canAccess } from '../../core/access/principal.js';
 import type { Uncovered } from '../../core/checkpoints/coverage.js';
 import { AdapterError } from '../../core/errors.js';
 import { checkpointIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
+import type { PlatformName } from '../../core/platform.js';
 import type { Log } from '../../core/logging/log.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
@@ -45,6 +46,7 @@ export interface CheckpointsOptions extends IdOptions {
   /** PATH in which git is looked up. */
   readonly path: string;
   readonly limits: () => CheckpointLimits;
+  readonly platform: PlatformName;
   /** Default limits on a patch in an answer. */
   readonly output: () => OutputLimits;
   readonly run: RunJob;
@@ -236,7 +238,7 @@ export class Checkpoints {
   }
 
   async #run<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
-    const { path, excluded, limits, run } = this.#options;
+    const { path, excluded, limits, run, platform } = this.#options;
     const git = findProgram('git', path);
     if (git === undefined) {
       throw new AdapterError('GIT_NOT_FOUND', `checkpoints need git, which is not on PATH (${path})`);
@@ -247,6 +249,7 @@ export class Checkpoints {
       directory: this.#store,
       excluded,
       limits: limits(),
+      platform,
     };
     return run(job, options);
   }

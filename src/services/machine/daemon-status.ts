@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { EventPayload } from '../../core/protocol/results.js';
 import { ownUserName } from '../../engine/system/own-user.js';
-import { processIdentity } from '../../engine/process/process-identity.js';
+import type { Platform } from '../../engine/platform/contract/platform.js';
 
 /** The parts of the configuration in force that `daemon_status` reports. */
 export interface ReportedConfiguration {
@@ -18,6 +18,7 @@ export interface ReportedConfiguration {
 
 /** What `DaemonStatus` reads from the daemon. */
 export interface DaemonStatusOptions {
+  readonly platform: Platform;
   readonly instanceId: string;
   readonly version: string;
   readonly configuration: () => ReportedConfiguration;
@@ -39,12 +40,12 @@ export class DaemonStatus {
 
   /** Returns the answer to `daemon_status`. */
   describe({ name, role, runAs, isLocalPeer }: Principal): Answer<'daemon_status'> {
-    const { configuration, workload } = this.#options;
+    const { configuration, workload, platform } = this.#options;
     const { file = null, workspaceDirectory, stateDirectory, logFile, hasDashboard, confirmedBy } = configuration();
     return {
       ...this.identity,
       pid: process.pid,
-      process_identity: processIdentity(process.pid) ?? null,
+      process_identity: platform.processes.identityOf(process.pid) ?? null,
       user: ownUserName(),
       started_at: this.#startedAt.toISOString(),
       uptime_ms: Math.round(process.uptime() * 1000),

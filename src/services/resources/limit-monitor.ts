@@ -196,8 +196,8 @@ export class LimitMonitor {
 
   /** Ends a command; returns false when it has just ended on its own. */
   #cancel(command: Command, breach: Breach, kernel: KernelActions): boolean {
-    const { numbers, own } = this.watched;
-    const victims = kernel.kills > 0 ? findEnded(command, own.slice(0, -1)) : [];
+    const { numbers, own, isEnding } = this.watched;
+    const victims = kernel.kills > 0 ? findEnded(command, isEnding, own.slice(0, -1)) : [];
     this.watched.cancel(command, { status: 'killed', killedBy: KILLED_BY[breach.resource], breach });
     if (command.endReason?.breach !== breach) return false;
     command.noteKilled(victims.map((pid) => numbers.of(pid)));

@@ -22,11 +22,13 @@ export class Ports {
    */
   list({ session_id: id }: Request<'list_ports'>, principal: Principal): Answer<'list_ports'> {
     const sessions = id === undefined ? this.#sessions.seenBy(principal) : [this.#sessions.get(id, principal, 'see')];
-    const survey = new ProcessSurvey();
     const own = networkOf(process.pid);
-    return { ports: sessions.flatMap((session) => portsIn(session, survey, own)) };
+    const [survey] = sessions.slice(0, 1).map(surveyFor);
+    return { ports: survey ? sessions.flatMap((session) => portsIn(session, survey, own)) : [] };
   }
 }
+
+const surveyFor = ({ session }: SessionRecord) => new ProcessSurvey(session.shell.processes);
 
 /** The ports of one session. */
 function portsIn(record: SessionRecord, survey: ProcessSurvey, own: string | undefined): readonly SessionPort[] {
@@ -36,7 +38,7 @@ function portsIn(record: SessionRecord, survey: ProcessSurvey, own: string | und
   const shellPid = record.session.pid;
   return portsOf([shellPid, ...byPid.keys()]).map(({ pid, ...port }) => {
     const entry = byPid.get(pid);
-    const [reported] = entry ? reportProcesses([entry], shell.root) : [];
+    const [reported] = entry ? reportProcesses([entry], shell.processes, shell.root) : [];
     return {
       ...port,
       session_id: record.id,
@@ -49,7 +51,7 @@ function portsIn(record: SessionRecord, survey: ProcessSurvey, own: string | und
 
 /** The ports on which processes of a session listen now. */
 export const portsOfSession = (record: SessionRecord): readonly SessionPort[] =>
-  portsIn(record, new ProcessSurvey(), networkOf(process.pid));
+  portsIn(record, surveyFor(record), networkOf(process.pid));
 
 /** The ports on which the daemon itself listens. */
 export const ownPorts = (): readonly number[] => portsOf([process.pid]).map(({ port }) => port);
@@ -58,7 +60,7 @@ export const ownPorts = (): readonly number[] => portsOf([process.pid]).map(({ p
 export const listensIn = (record: SessionRecord, port: number): boolean => {
   // A look at the table is cheap; whose socket it is takes a look at all processes.
   if (!listeningSockets(record.session.pid).some((socket) => socket.port === port)) return false;
-  return portsIn(record, new ProcessSurvey(), undefined).some((each) => each.port === port);
+  return portsIn(record, surveyFor(record), undefined).some((each) => each.port === port);
 };
 
 /** Whether anything on the machine listens on a port. */

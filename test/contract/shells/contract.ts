@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { linux } from '../../../src/engine/platform/linux/linux.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { ShellHarness, type ShellName } from './harness.js';
 import { HOSTILE_ROWS } from './hostile-rows.js';
@@ -15,20 +16,22 @@ import { valueTests } from './value-tests.js';
 
 /** What shells can be in: nothing, a sandbox, or a namespace of process ids, which bubblewrap makes as well. */
 const SURROUNDINGS = [
-  { sandbox: 'none', mechanism: 'auto' },
+  { platform: linux, sandbox: 'none', mechanism: 'auto' },
   ...(canSandbox
     ? ([
-        { sandbox: 'workspace', mechanism: 'auto' },
-        { sandbox: 'none', mechanism: 'pid_namespace' },
+        { platform: linux, sandbox: 'workspace', mechanism: 'auto' },
+        { platform: linux, sandbox: 'none', mechanism: 'pid_namespace' },
       ] as const)
     : []),
 ] as const;
+const TITLE = 'SHELL, sandbox $sandbox, limits by $mechanism, platform $platform.name';
+
 /** The tests that every shell must pass, for one shell in all that it can be in. */
 export function shellContract(shell: ShellName): void {
-  describe.each(SURROUNDINGS)(`${shell}, sandbox $sandbox, limits by $mechanism`, ({ sandbox, mechanism }) => {
+  describe.each(SURROUNDINGS)(TITLE.replace('SHELL', shell), ({ platform, sandbox, mechanism }) => {
     let bench: ShellHarness;
     beforeAll(async () => {
-      bench = await ShellHarness.start(shell, sandbox, mechanism);
+      bench = await ShellHarness.start(shell, { profile: sandbox, limitMechanism: mechanism, platform });
     });
     afterAll(async () => {
       await bench[Symbol.asyncDispose]();

@@ -15,6 +15,8 @@ import {
   removeRuntimeDirectory,
   type RuntimeDirectory,
 } from '../../../src/engine/instance/runtime-directory.js';
+import type { Platform } from '../../../src/engine/platform/contract/platform.js';
+import { linux } from '../../../src/engine/platform/linux/linux.js';
 import { Launcher } from '../../../src/engine/sandbox/launcher.js';
 import { Session } from '../../../src/engine/session/session.js';
 import { ShellPool } from '../../../src/engine/shell/shell-pool.js';
@@ -38,12 +40,30 @@ const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
+/** How the shells of a suite are run. */
+export interface Surroundings {
+  /** @default none */
+  readonly profile?: SandboxProfile;
+  /** @default auto */
+  readonly limitMechanism?: LimitMechanismName | 'auto';
+  /** @default Linux */
+  readonly platform?: Platform;
+}
+
+interface Place {
+  readonly installed: InstalledShell;
+  readonly root: string;
+  readonly runtime: RuntimeDirectory;
+  readonly platform: Platform;
+}
+
 /** The engine without a daemon around it: a runtime directory and a pool, from which sessions of one shell are opened. */
 export class ShellHarness implements AsyncDisposable {
   readonly installed: InstalledShell;
   /** A directory for the test's files. */
   readonly root: string;
   readonly #runtime: RuntimeDirectory;
+  readonly platform: Platform;
   /** Creates the process group of each shell. */
   readonly mechanism: LimitMechanism;
   readonly #launcher: Launcher;
@@ -51,7 +71,7 @@ export class ShellHarness implements AsyncDisposable {
   readonly #descriptorsBefore: number;
 
   private constructor(
-    { installed, root, runtime }: { installed: InstalledShell; root: string; runtime: RuntimeDirectory },
+    { installed, root, runtime, platform }: Place,
     launcher: Launcher,
     mechanism: LimitMechanism,
     descriptorsBefore: number,
@@ -63,7 +83,9 @@ export class ShellHarness implements AsyncDisposable {
     this.mechanism = mechanism;
     this.#launcher = launcher;
     const env = { PATH, HOME: this.root, LANG: 'C.UTF-8', TERM: 'dumb', PAGER: 'cat' };
+    this.platform = platform;
     this.#pool = new ShellPool({
+      platform,
       runtime: this.#runtime,
       defaultShell: this.installed,
       mechanism: this.mechanism,
@@ -79,17 +101,17 @@ export class ShellHarness implements AsyncDisposable {
   /** @throws when the sandbox, or the mechanism, does not work on this machine */
   static async start(
     name: ShellName | 'fish',
-    profile: SandboxProfile,
-    limitMechanism: LimitMechanismName | 'auto',
+    { profile = 'none', limitMechanism = 'auto', platform = linux }: Surroundings = {},
   ): Promise<ShellHarness> {
     // All watches of a process share one descriptor, which stays.
     watch('/', { persistent: false }).close();
     const before = openDescriptors();
     const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
-    const runtime = makeRuntimeDirectory([root]);
-    const { mechanism } = chooseMechanism(limitMechanism, { instance: runtime.instance, path: PATH });
+    const runtime = makeRuntimeDirectory(platform, [root]);
+    const { mechanism } = chooseMechanism(limitMechanism, { instance: runtime.instance, path: PATH, platform });
     const options = {
       profile,
+      platform,
       path: PATH,
       workspace: root,
       homes: [root],
@@ -103,7 +125,7 @@ export class ShellHarness implements AsyncDisposable {
     };
     const launcher = await Launcher.find(options, { metrics: NO_METRICS, log: QUIET });
     if (launcher.standing.reason !== undefined) throw new Error(launcher.standing.reason);
-    return new ShellHarness({ installed: findShell(name, PATH), root, runtime }, launcher, mechanism, before);
+    return new ShellHarness({ installed: findShell(name, PATH), root, runtime, platform }, launcher, mechanism, before);
   }
 
   /** Opens a session in a directory of its own. */
@@ -133,7 +155,7 @@ export class ShellHarness implements AsyncDisposable {
   async leftovers(): Promise<{ processes: number[]; descriptors: number }> {
     const deadline = performance.now() + SETTLE_MS;
     for (;;) {
-      const processes = findInstanceProcesses(this.#runtime.instance).map(({ pid }) => pid);
+      const processes = findInstanceProcesses(this.#runtime.instance, this.platform.processes).map(({ pid }) => pid);
       const descriptors = openDescriptors() - this.#descriptorsBefore;
       if ((processes.length === 0 && descriptors <= 0) || performance.now() > deadline) {
         return { processes, descriptors: Math.max(0, descriptors) };

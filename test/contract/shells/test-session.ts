@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../../src/core/signals.js';
 import { Command, type CommandOutcome } from '../../../src/engine/command/command.js';
-import { fileBeingRead } from '../../../src/engine/process/process-files.js';
-import { listProcesses, readProcess } from '../../../src/engine/process/process-table.js';
+import { linux } from '../../../src/engine/platform/linux/linux.js';
 import type { ReportedProcess } from '../../../src/engine/process/reported-process.js';
 import type { Session } from '../../../src/engine/session/session.js';
 import type { SessionListener } from '../../../src/engine/session/session-options.js';
@@ -117,7 +116,7 @@ export class TestSession implements AsyncDisposable {
 
   /** How many descriptors the shell has open while it waits for its next command. */
   async descriptorsAtRest(): Promise<number> {
-    while (fileBeingRead(this.pid)?.endsWith('/cmd') !== true) await sleep(POLL_MS);
+    while (linux.processes.fileBeingRead(this.pid)?.endsWith('/cmd') !== true) await sleep(POLL_MS);
     return readdirSync(`/proc/${this.pid}/fd`).length;
   }
 
@@ -149,8 +148,8 @@ export class TestSession implements AsyncDisposable {
   /** Waits until a program of that name has the terminal: a signal before would hit the shell that starts it. */
   async runsProgram(name: string): Promise<void> {
     for (;;) {
-      const group = readProcess(this.pid)?.foregroundGroup;
-      const names = listProcesses().filter((entry) => entry.group === group);
+      const group = linux.processes.read(this.pid)?.foregroundGroup;
+      const names = linux.processes.list().filter((entry) => entry.group === group);
       if (names.some((entry) => entry.name === name)) return;
       await sleep(POLL_MS);
     }

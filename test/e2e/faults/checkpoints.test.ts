@@ -36,6 +36,7 @@ const optionsFor = (folder: string): StoreOptions => ({
   workspace: join(folder, 'workspace'),
   directory: join(folder, 'store'),
   excluded: [],
+  platform: 'linux',
   limits: {
     maxFiles: 60_000,
     maxFileBytes: MIB,

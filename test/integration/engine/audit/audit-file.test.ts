@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { itRootIf } from '../../../support/root.js';
 import { type AuditRecord, type ChainEnd, GENESIS, sealRecord } from '../../../../src/core/audit/chain.js';
+import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { SecretMask } from '../../../../src/core/secrets/secret-mask.js';
 import { AuditFile, type AuditFileOptions } from '../../../../src/engine/audit/audit-file.js';
 import { sha256 } from '../../../../src/engine/audit/files.js';
@@ -37,6 +38,7 @@ afterEach(() => {
 const open = (options: Partial<AuditFileOptions> = {}) =>
   AuditFile.open({
     path,
+    platform: linux,
     maxBytes: 1024 * 1024,
     backups: 3,
     mask: new SecretMask(),

@@ -29,6 +29,7 @@ export class CheckpointBench implements Disposable {
       workspace: this.workspace,
       directory: this.store,
       excluded: [],
+      platform: 'linux',
       limits: {
         maxFiles: 10_000,
         maxFileBytes: 64 * MIB,

@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { OrphanReaper } from '../../../../src/engine/one-shot/orphan-reaper.js';
-import { TAG_VARIABLE } from '../../../../src/engine/process/process-table.js';
+import { TAG_VARIABLE } from '../../../../src/engine/platform/contract/process-entry.js';
+import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { markOf } from '../../../../src/engine/process/session-mark.js';
 
 const INSTANCE = `reaper${process.pid}`;
@@ -55,7 +56,7 @@ async function startMarked(script: string, ...args: readonly string[]) {
 }
 
 async function sweep(times: number): Promise<void> {
-  const options = { runtime: { instance: INSTANCE }, starter: { tag: STARTER }, killGraceMs: 1000 };
+  const options = { platform: linux, runtime: { instance: INSTANCE }, starter: { tag: STARTER }, killGraceMs: 1000 };
   for (let time = 0; time < times; time += 1) {
     const reaper = new OrphanReaper(options, () => true);
     const group = { members: () => [], [Symbol.dispose]: () => undefined };

@@ -3,20 +3,15 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { isAlive } from '../../../../src/engine/process/process-state.js';
-import {
-  commandLine,
-  listProcesses,
-  readProcess,
-  readTag,
-  TAG_VARIABLE,
-} from '../../../../src/engine/process/process-table.js';
-import { markStart } from '../../../../src/engine/process/start-marker.js';
+import { TAG_VARIABLE } from '../../../../src/engine/platform/contract/process-entry.js';
+import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { plainRoot } from '../../../../src/engine/process/process-root.js';
 import { endProcesses, signalProcesses } from '../../../../src/engine/process/end-processes.js';
 import { findCommandProcesses, findSessionProcesses } from '../../../../src/engine/process/find-processes.js';
 import { reportProcesses } from '../../../../src/engine/process/reported-process.js';
 
+const { processes } = linux;
+const { isAlive, commandLine } = processes;
 const GRACE_MS = 300;
 /** More than what processes are told from older ones by, in milliseconds: three clock ticks. */
 const SLOW_LOOK_MS = 200;
@@ -45,7 +40,9 @@ describe('process trees', () => {
 
   afterEach(async () => {
     for (const tag of tags)
-      expect(await endProcesses(() => findSessionProcesses({ tag, root: undefined }), 0)).toEqual([]);
+      expect(
+        await endProcesses(() => findSessionProcesses({ tag, root: undefined, processes }), 0, { processes }),
+      ).toEqual([]);
   });
 
   it.each([
@@ -58,20 +55,22 @@ describe('process trees', () => {
   ])('finds and ends %s', async (_, script) => {
     const tag = newTag();
     const root = await start(script, `${tag}.1`);
-    const find = () => findSessionProcesses({ tag, root: plainRoot(root.pid!) });
-    await expect.poll(() => reportProcesses(find()).some(({ command }) => command.includes('sleep 300'))).toBe(true);
+    const find = () => findSessionProcesses({ tag, root: plainRoot(root.pid!), processes });
+    await expect
+      .poll(() => reportProcesses(find(), processes).some(({ command }) => command.includes('sleep 300')))
+      .toBe(true);
     const found = find();
-    expect(await endProcesses(find, GRACE_MS)).toEqual([]);
+    expect(await endProcesses(find, GRACE_MS, { processes })).toEqual([]);
     root.kill('SIGKILL');
     expect(found.filter(isAlive)).toEqual([]);
   });
 
   it('takes no process of a command for an older one because the look takes long', async () => {
     const tag = newTag();
-    const beginning = markStart();
+    const beginning = processes.markStart();
     const shell = await start(`(env -i setsid ${ORPHAN} &) ; echo ready; exec sleep 300`, `${tag}.0`);
     const sleeper = await vi.waitFor(() => {
-      const found = listProcesses().find(({ pid }) => pid !== shell.pid && commandLine({ pid, name: '' }) === ORPHAN);
+      const found = processes.list().find(({ pid }) => pid !== shell.pid && commandLine({ pid, name: '' }) === ORPHAN);
       expect(found).toBeDefined();
       return found!;
     });
@@ -81,9 +80,10 @@ describe('process trees', () => {
       return [shell.pid!, sleeper.pid];
     };
     const group = { members, holdForks: () => undefined, isKeptByKernel: true };
-    const find = () => findCommandProcesses({ tag: `${tag}.1`, root: plainRoot(shell.pid!), beginning, group });
+    const find = () =>
+      findCommandProcesses({ tag: `${tag}.1`, root: plainRoot(shell.pid!), beginning, group, processes });
     expect(find().map(({ pid }) => pid)).toEqual([sleeper.pid]);
-    expect(await endProcesses(find, 0)).toEqual([]);
+    expect(await endProcesses(find, 0, { processes })).toEqual([]);
     expect(isAlive(sleeper)).toBe(false);
   });
 
@@ -96,9 +96,9 @@ describe('process trees', () => {
       return [shell.pid!, late.pid!];
     };
     const group = { members, holdForks: () => undefined, isKeptByKernel: true };
-    const find = () => findSessionProcesses({ tag, root: plainRoot(shell.pid!), group });
+    const find = () => findSessionProcesses({ tag, root: plainRoot(shell.pid!), group, processes });
     expect(find().map(({ pid }) => pid)).toEqual([late!.pid]);
-    expect(await endProcesses(find, 0)).toEqual([]);
+    expect(await endProcesses(find, 0, { processes })).toEqual([]);
   });
 
   it('asks politely first', async () => {
@@ -108,23 +108,27 @@ describe('process trees', () => {
       `${tag}.1`,
     );
     const ended = once(root, 'exit');
-    expect(await endProcesses(() => findSessionProcesses({ tag, root: plainRoot(root.pid!) }), 5000)).toEqual([]);
+    expect(
+      await endProcesses(() => findSessionProcesses({ tag, root: plainRoot(root.pid!), processes }), 5000, {
+        processes,
+      }),
+    ).toEqual([]);
     expect(await ended).toEqual([5, null]);
   });
 
   it('does not signal another process under the same number', () => {
-    const self = readProcess(process.pid)!;
-    expect(signalProcesses([{ ...self, startTicks: self.startTicks + 1 }], 'SIGKILL')).toEqual([]);
+    const self = processes.read(process.pid)!;
+    expect(signalProcesses([{ ...self, startTicks: self.startTicks + 1 }], 'SIGKILL', processes)).toEqual([]);
   });
 
   it('reads names with blanks and parentheses, tags and command lines', async () => {
     const tag = newTag();
     const root = await start(`echo ready; exec -a 'a ) (b' sleep 300`, `${tag}.7`);
-    await expect.poll(() => commandLine(readProcess(root.pid!)!)).toBe('a ) (b 300');
-    expect(readTag(root.pid!)).toBe(`${tag}.7`);
+    await expect.poll(() => commandLine(processes.read(root.pid!)!)).toBe('a ) (b 300');
+    expect(processes.tagOf(root.pid!)).toBe(`${tag}.7`);
     const ended = once(root, 'exit');
     root.kill('SIGKILL');
     await ended;
-    expect(readProcess(root.pid!)).toBeUndefined();
+    expect(processes.read(root.pid!)).toBeUndefined();
   });
 });

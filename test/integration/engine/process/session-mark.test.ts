@@ -3,14 +3,17 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { markStart, pidsGivenSince } from '../../../../src/engine/process/start-marker.js';
+import { linux } from '../../../../src/engine/platform/linux/linux.js';
+import { readMark } from '../../../../src/engine/platform/linux/session-mark.js';
 import { findNewProcesses } from '../../../../src/engine/process/new-processes.js';
 import { plainRoot } from '../../../../src/engine/process/process-root.js';
-import { isOriginIn, isOriginOf, markOf, readMark, readOrigin } from '../../../../src/engine/process/session-mark.js';
+import { isOriginIn, isOriginOf, markOf } from '../../../../src/engine/process/session-mark.js';
 import { killProcesses } from '../../../../src/engine/process/end-processes.js';
 import { findInstanceProcesses, findSessionProcesses } from '../../../../src/engine/process/find-processes.js';
 import { eventually } from '../../../support/measure.js';
 
+const { processes } = linux;
+const { markStart, pidsGivenSince } = processes;
 const INSTANCE = `1-2-3-mark${process.pid}`;
 const TAG = `${INSTANCE}.a`;
 const OTHER = `${INSTANCE}.b`;
@@ -26,7 +29,7 @@ describe('the mark of a session', () => {
   const children: ChildProcess[] = [];
 
   afterEach(async () => {
-    await killProcesses(() => findInstanceProcesses(INSTANCE));
+    await killProcesses(() => findInstanceProcesses(INSTANCE, processes), { processes });
     for (const child of children.splice(0))
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   });
@@ -44,12 +47,12 @@ describe('the mark of a session', () => {
   it.each(SHELLS)('%s can take it, and what has given up everything else still has it', async (...shell) => {
     start('(env -i setsid sleep 300 &)', TAG, shell);
     const pid = await eventually(() => {
-      const found = findSessionProcesses({ tag: TAG, root: undefined }).find(({ name }) => name === 'sleep');
+      const found = findSessionProcesses({ tag: TAG, root: undefined, processes }).find(({ name }) => name === 'sleep');
       expect(found).toBeDefined();
       return found!.pid;
     });
     expect(readMark(pid)).toBe(markOf(TAG));
-    expect(findSessionProcesses({ tag: OTHER, root: undefined })).toEqual([]);
+    expect(findSessionProcesses({ tag: OTHER, root: undefined, processes })).toEqual([]);
   });
 
   it('a process without one has none', () => {
@@ -77,13 +80,13 @@ describe('the mark of a session', () => {
   it('new processes of a session are found without a look at others', async () => {
     const older = start('exec sleep 300');
     await eventually(() => {
-      expect(readOrigin(older)).toBe(markOf(TAG));
+      expect(processes.originOf(older)).toBe(markOf(TAG));
     });
     const beginning = markStart();
     const pid = start('exec sleep 301');
     start('exec sleep 302', OTHER);
     await eventually(() => {
-      const found = findNewProcesses({ tag: TAG, root: plainRoot(older) }, beginning);
+      const found = findNewProcesses({ tag: TAG, root: plainRoot(older), processes }, beginning);
       expect(found.map((entry) => entry.pid)).toEqual([pid]);
     });
     const given = pidsGivenSince(beginning);

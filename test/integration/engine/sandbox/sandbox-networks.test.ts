@@ -9,7 +9,7 @@ import { NO_METRICS } from '../../../../src/core/metrics/metrics.js';
 import { Dialer } from '../../../../src/engine/egress/dialer.js';
 import { SandboxNetworks } from '../../../../src/engine/sandbox/sandbox-networks.js';
 import { findProgram } from '../../../../src/engine/shells/list.js';
-import { listChildren } from '../../../../src/engine/process/process-table.js';
+import { listChildren } from '../../../../src/engine/platform/linux/process-table.js';
 import { canSandbox } from '../../../support/sandbox.js';
 
 const noop = () => undefined;

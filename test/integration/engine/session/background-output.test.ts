@@ -7,7 +7,7 @@ import { ShellHarness } from '../../../contract/shells/harness.js';
 let bench: ShellHarness;
 
 beforeAll(async () => {
-  bench = await ShellHarness.start('bash', 'none', 'auto');
+  bench = await ShellHarness.start('bash');
 });
 
 afterAll(async () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   // Files before this one have loaded the modules with the package itself.
   vi.resetModules();
   const harness = await import('../../../contract/shells/harness.js');
-  bench = await harness.ShellHarness.start('bash', 'none', 'auto');
+  bench = await harness.ShellHarness.start('bash');
 });
 
 afterAll(async () => {

@@ -21,7 +21,7 @@ describe.each(['bash', 'zsh', 'sh'] as const)('a storm of interrupts while %s ta
   let bench: ShellHarness;
 
   beforeAll(async () => {
-    bench = await ShellHarness.start(shell, 'none', 'auto');
+    bench = await ShellHarness.start(shell);
   });
 
   afterAll(async () => {

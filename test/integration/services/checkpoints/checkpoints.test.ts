@@ -34,6 +34,7 @@ class ServiceBench extends CheckpointBench {
       workspace: this.workspace,
       directory: this.store,
       excluded: [],
+      platform: 'linux',
       path: process.env['PATH'] ?? '',
       limits: () => this.options.limits,
       output: () => ({ maxSize: 1000, beginSize: 300, endSize: 700 }),

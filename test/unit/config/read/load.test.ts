@@ -34,6 +34,7 @@ describe('loading', () => {
       safetyNet: true,
       diskFreeMbFloor: undefined,
       limitMechanism: 'auto',
+      platform: 'auto',
       confineRoot: true,
       maxSessions: 256,
       queueLimit: 32,

@@ -1,4 +1,4 @@
-import { tryWrite } from '../system/small-file.js';
+import { tryWrite } from '../../system/small-file.js';
 
 /**
  * Added to the kernel's badness score of a process, out of 1000, when it selects one to kill

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync } from 'node:fs';
 
 import { readProc } from './process-table.js';
 
@@ -63,4 +63,18 @@ const SELECT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> =
 function isPollingTerminal(pid: number, syscall: string): boolean {
   if (SELECT_SYSCALLS[process.arch]?.includes(syscall) !== true) return false;
   return isTerminal(descriptorTarget(pid, 0)) && readProc(pid, 'wchan') !== 'hrtimer_nanosleep';
+}
+
+/** Major number of memory devices such as /dev/null (linux/major.h). */
+const MEMORY_DEVICES = 1;
+
+/** Whether standard input of a process is a terminal; true where that cannot be determined. */
+export function hasTerminalInput(pid: number): boolean {
+  try {
+    const input = statSync(`/proc/${pid}/fd/0`);
+    return input.isCharacterDevice() && ((input.rdev >> 8) & 0xfff) !== MEMORY_DEVICES;
+  } catch (error) {
+    // ENOENT: standard input is closed, or the process has ended. EACCES: it belongs to another user.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
 }

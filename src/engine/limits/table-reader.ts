@@ -1,14 +1,5 @@
-import { isAlive, ticksNow } from '../process/process-state.js';
-import {
-  listChildren,
-  listPids,
-  type ProcessEntry,
-  readProcess,
-  TICKS_PER_SECOND,
-  type Writes,
-  writesOf,
-} from '../process/process-table.js';
-import { readOrigin } from '../process/session-mark.js';
+import { type ProcessEntry, TICKS_PER_SECOND, type Writes } from '../platform/contract/process-entry.js';
+import type { Processes } from '../platform/contract/processes.js';
 import { heldBytesOf } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 import { Slices } from './slices.js';
@@ -26,47 +17,51 @@ interface Remembered {
 }
 
 /**
- * Reads /proc. Environments, and bytes written by processes that have used no CPU time since, are cached: they cost as
+ * Reads the platform's table of processes. Environments, and bytes written by processes that have used no CPU time since, are cached: they cost as
  * much as all the rest.
  */
-export class ProcReader implements UsageReader {
-  readonly name = 'proc';
+export class TableReader implements UsageReader {
+  readonly processes: Processes;
   readonly #memory = new Map<number, Remembered>();
   #samples = 0;
+
+  constructor(processes: Processes) {
+    this.processes = processes;
+  }
 
   async sample(): Promise<ProcessSnapshot> {
     const slices = new Slices();
     const entries: ProcessEntry[] = [];
-    for (const pid of listPids()) {
-      const entry = readProcess(pid);
+    for (const pid of this.processes.pids()) {
+      const entry = this.processes.read(pid);
       if (entry) entries.push(entry);
       if (slices.isOver) await slices.next();
     }
     this.#samples += 1;
     this.#forgetOthersThan(entries);
-    return new ProcSnapshot(entries, this, false);
+    return new TableSnapshot(entries, this, false);
   }
 
   sampleNow(): ProcessSnapshot {
-    return new ProcSnapshot(undefined, this, true);
+    return new TableSnapshot(undefined, this, true);
   }
 
   /** Returns a snapshot that reads only what is requested. */
   glance(): ProcessSnapshot {
-    return new ProcSnapshot(undefined, this, false);
+    return new TableSnapshot(undefined, this, false);
   }
 
   family(pid: number): readonly ProcessEntry[] {
-    const entry = readProcess(pid);
-    return entry ? [entry, ...listChildren(pid)] : [];
+    const entry = this.processes.read(pid);
+    return entry ? [entry, ...this.processes.childrenOf(pid)] : [];
   }
 
   cpuTicksOf(pid: number): number | undefined {
-    return readProcess(pid)?.cpuTicks;
+    return this.processes.read(pid)?.cpuTicks;
   }
 
   isAlive(entry: ProcessEntry): boolean {
-    return isAlive(entry);
+    return this.processes.isAlive(entry);
   }
 
   /**
@@ -78,7 +73,7 @@ export class ProcReader implements UsageReader {
     const known = this.#rememberedOf(entry);
     const isYoung = nowTicks - startTicks < YOUNG_TICKS;
     if (known?.origin && (known.origin.value !== undefined || !isYoung)) return known.origin.value;
-    const value = readOrigin(pid);
+    const value = this.processes.originOf(pid);
     this.#memory.set(pid, { ...known, startTicks, origin: { value } });
     return value;
   }
@@ -89,7 +84,7 @@ export class ProcReader implements UsageReader {
     const known = this.#rememberedOf(entry);
     const isRefreshDue = (pid + this.#samples) % REFRESH_SAMPLES === 0;
     if (known?.written?.cpuTicks === cpuTicks && !isRefreshDue) return known.written.writes;
-    const writes = writesOf(pid);
+    const writes = this.processes.writesOf(pid);
     this.#memory.set(pid, { ...known, startTicks, written: { cpuTicks, writes } });
     return writes;
   }
@@ -105,17 +100,17 @@ export class ProcReader implements UsageReader {
   }
 }
 
-/** One walk over /proc, taken lazily unless the entries are given. */
-class ProcSnapshot implements ProcessSnapshot {
+/** One walk over the table, taken lazily unless the entries are given. */
+class TableSnapshot implements ProcessSnapshot {
   /** Whether nothing is taken from the cache. */
   readonly isExact: boolean;
-  readonly #reader: ProcReader;
+  readonly #reader: TableReader;
   #entries: Map<number, ProcessEntry> | undefined;
   #children: Map<number, ProcessEntry[]> | undefined;
   #nowTicks: number | undefined;
 
   /** @param entries undefined for lazy reading */
-  constructor(entries: readonly ProcessEntry[] | undefined, reader: ProcReader, isExact: boolean) {
+  constructor(entries: readonly ProcessEntry[] | undefined, reader: TableReader, isExact: boolean) {
     this.#entries = entries && new Map(entries.map((entry) => [entry.pid, entry]));
     this.#reader = reader;
     this.isExact = isExact;
@@ -131,20 +126,22 @@ class ProcSnapshot implements ProcessSnapshot {
   }
 
   of(pids: Iterable<number>): ProcessEntry[] {
-    return [...pids].flatMap((pid) => (this.#entries ? this.#entries.get(pid) : readProcess(pid)) ?? []);
+    return [...pids].flatMap(
+      (pid) => (this.#entries ? this.#entries.get(pid) : this.#reader.processes.read(pid)) ?? [],
+    );
   }
 
   writesOf(pid: number, mustBeNew = this.isExact): Writes {
     const entry = mustBeNew ? undefined : this.#entries?.get(pid);
-    return entry ? this.#reader.writesOf(entry) : writesOf(pid);
+    return entry ? this.#reader.writesOf(entry) : this.#reader.processes.writesOf(pid);
   }
 
   heldBytes(entries: readonly ProcessEntry[]): number {
-    return heldBytesOf(entries);
+    return heldBytesOf(entries, this.#reader.processes);
   }
 
   originOf(entry: ProcessEntry): string | undefined {
-    this.#nowTicks ??= ticksNow();
+    this.#nowTicks ??= this.#reader.processes.ticksNow();
     return this.#reader.originOf(entry, this.#nowTicks);
   }
 
@@ -159,9 +156,10 @@ class ProcSnapshot implements ProcessSnapshot {
   }
 
   #table(): Map<number, ProcessEntry> {
+    const { pids, read } = this.#reader.processes;
     return (this.#entries ??= new Map(
-      listPids().flatMap((pid) => {
-        const entry = readProcess(pid);
+      pids().flatMap((pid) => {
+        const entry = read(pid);
         return entry ? [[pid, entry] as const] : [];
       }),
     ));

@@ -1,38 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
-import { readBytes, readSmallFile } from '../system/small-file.js';
-
-/** Name of the environment variable that identifies processes of the adapter: `instance.session.command`. */
-export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
-
-/** Clock ticks per second in /proc (USER_HZ): 100 on every Linux in use. */
-export const TICKS_PER_SECOND = 100;
-
-/** Longest command line that is reported, in characters. */
-const MAX_COMMAND_LINE = 200;
-
-/**
- * A process at one moment, from /proc/PID/stat (proc(5)). `startTicks` distinguishes it from a later one with the same
- * pid.
- */
-export interface ProcessEntry {
-  readonly pid: number;
-  readonly name: string;
-  /** R, S, D, Z (zombie), T (stopped), … */
-  readonly state: string;
-  readonly parent: number;
-  readonly group: number;
-  readonly session: number;
-  /** Foreground process group of its terminal, -1 without one. */
-  readonly foregroundGroup: number;
-  /** Start time, in clock ticks since boot. */
-  readonly startTicks: number;
-  /** CPU time in clock ticks: its own, and that of children it has waited for. */
-  readonly cpuTicks: number;
-  readonly threads: number;
-  /** Resident memory, in pages, including shared pages. */
-  readonly residentPages: number;
-}
+import { type ProcessEntry, shownCommandLine, TAG_VARIABLE, type Writes } from '../contract/process-entry.js';
+import { readBytes, readSmallFile } from '../../system/small-file.js';
 
 /** Reads a file of /proc/PID; undefined when it cannot be read. */
 export const readProc = (pid: number, file: string): string | undefined => readSmallFile(`/proc/${pid}/${file}`);
@@ -46,7 +15,7 @@ const ZERO = 0x30;
 /** Numeric fields after the name, as far as they are used; shared buffer for one process at a time. */
 const numbers = new Float64Array(22);
 
-/** Reads one process; undefined when it does not exist. */
+/** Reads one process, from /proc/PID/stat (proc(5)); undefined when it does not exist. */
 export const readProcess = (pid: number): ProcessEntry | undefined =>
   readBytes(`/proc/${pid}/stat`, (bytes, length) => parseStat(pid, bytes, length));
 
@@ -88,15 +57,7 @@ export const listPids = (): number[] =>
 /** Reads every process of the machine. About 10 µs each. */
 export const listProcesses = (): ProcessEntry[] => listPids().flatMap((pid) => readProcess(pid) ?? []);
 
-/** Bytes that a process, and the children it has waited for, have written: proc_pid_io(5). */
-export interface Writes {
-  /** To disks, as far as the process has caused it. */
-  readonly diskBytes: number;
-  /** To anything: disks, memory, pipes, terminals. */
-  readonly allBytes: number;
-}
-
-/** Returns what a process has written; zeros when not available. */
+/** Returns what a process has written: proc_pid_io(5); zeros when not available. */
 export function writesOf(pid: number): Writes {
   const text = readProc(pid, 'io') ?? '';
   return {
@@ -104,9 +65,6 @@ export function writesOf(pid: number): Writes {
     allBytes: Number(/^wchar: (\d+)$/m.exec(text)?.[1] ?? 0),
   };
 }
-
-/** Returns the bytes that a process has written to disks, as above. */
-export const bytesWrittenBy = (pid: number): number => writesOf(pid).diskBytes;
 
 /** Returns the resident shared memory of a process, in bytes, with mapped files in memory; 0 when not available. */
 export const sharedBytes = (pid: number): number =>
@@ -126,6 +84,17 @@ export function listChildren(pid: number): ProcessEntry[] {
   // A kernel may be built without that file (CONFIG_PROC_CHILDREN).
   if (children === undefined) return listProcesses().filter((entry) => entry.parent === pid);
   return children.split(' ').flatMap((child) => (child === '' ? [] : (readProcess(Number(child)) ?? [])));
+}
+
+/** Children of a process' main thread (proc(5), CONFIG_PROC_CHILDREN). */
+export function childPidsOf(pid: number): readonly number[] {
+  try {
+    const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
+    return list === '' ? [] : list.split(' ').map(Number);
+  } catch {
+    // The process has ended, or the kernel lacks the file.
+    return [];
+  }
 }
 
 /** Returns the tag in the initial environment of a process; undefined for a foreign process. */
@@ -149,9 +118,6 @@ export function commandLine(entry: Pick<ProcessEntry, 'pid' | 'name'>): string {
   const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');
   return shownCommandLine(Buffer.from(args ? args : `[${entry.name}]`, 'latin1').toString());
 }
-
-/** Truncates a command line to the displayed length. */
-export const shownCommandLine = (line: string): string => line.slice(0, MAX_COMMAND_LINE);
 
 /** Describes the activity of a process for a message: its state, and the kernel function in which it waits. */
 export function whereabouts(pid: number): { readonly state: string; readonly waitsIn: string } {

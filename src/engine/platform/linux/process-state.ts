@@ -1,6 +1,7 @@
 import { uptime } from 'node:os';
 
-import { commandLine, type ProcessEntry, readProc, readProcess, TICKS_PER_SECOND } from './process-table.js';
+import { type ProcessEntry, TICKS_PER_SECOND } from '../contract/process-entry.js';
+import { commandLine, readProc, readProcess } from './process-table.js';
 
 const NS_PER_SECOND = 1e9;
 

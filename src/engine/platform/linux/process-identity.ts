@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 
 import { readProcess } from './process-table.js';
-import { readSmallFile } from '../system/small-file.js';
+import { readSmallFile } from '../../system/small-file.js';
 
 /**
  * Identifies a process across machines, containers, reboots and reused pids: boot id, PID namespace and start time.

@@ -1,8 +1,10 @@
 import { openSync } from 'node:fs';
 
 import { ticksNow } from './process-state.js';
-import { listPids, type ProcessEntry, TICKS_PER_SECOND } from './process-table.js';
-import { readSmallDescriptor, readSmallFile } from '../system/small-file.js';
+import { type ProcessEntry, TICKS_PER_SECOND } from '../contract/process-entry.js';
+import type { GivenPids, NewProcesses, StartMarker } from '../contract/start-marker.js';
+import { listPids } from './process-table.js';
+import { readSmallDescriptor, readSmallFile } from '../../system/small-file.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 
@@ -11,14 +13,6 @@ const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
  * apart than this.
  */
 const MAX_DISTANCE = 16_384;
-
-/** A point in time that separates processes started later from older ones. */
-export interface StartMarker {
-  /** On the monotonic clock, in milliseconds. */
-  readonly at: number;
-  /** Pid of the newest process; undefined where the kernel does not report it. */
-  readonly newestPid: number | undefined;
-}
 
 /** Returns a marker for this moment. */
 export const markStart = (): StartMarker => ({ at: performance.now(), newestPid: newestPid() });
@@ -49,7 +43,7 @@ export function startedSince({ at, newestPid }: StartMarker): (entry: ProcessEnt
 }
 
 /** Detects whether any process of the machine was started since the last check; cheap. */
-export class NewProcesses {
+export class PidCounter implements NewProcesses {
   #newest: number | undefined;
 
   /** True for the first call, and where the kernel does not report it. */
@@ -62,17 +56,6 @@ export class NewProcesses {
 
 /** Upper bound of processes that a machine starts per millisecond. */
 const MAX_FORKS_PER_MS = 20;
-
-/** Pids that were assigned since some moment. */
-export interface GivenPids {
-  /** Number of pids; Infinity when unknown, because the counter may have wrapped around. */
-  readonly count: number;
-  /** The newest; undefined where the kernel does not report it. */
-  readonly newest: number | undefined;
-  readonly includes: (pid: number) => boolean;
-  /** Returns all of them, in the order of their assignment. */
-  readonly list: () => number[];
-}
 
 /** Returns the pids that were assigned since a start marker, including those of threads; cheap, and mostly empty. */
 export function pidsGivenSince({ at, newestPid: before }: StartMarker): GivenPids {

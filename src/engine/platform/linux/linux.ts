@@ -1,0 +1,79 @@
+import { readlinkSync } from 'node:fs';
+
+import type { Platform } from '../contract/platform.js';
+import type { Processes } from '../contract/processes.js';
+import { makeFirstVictim } from './oom-score.js';
+import * as files from './process-files.js';
+import { processIdentity } from './process-identity.js';
+import * as states from './process-state.js';
+import * as table from './process-table.js';
+import { readOrigin } from './session-mark.js';
+import * as starts from './start-marker.js';
+
+/** Processes through /proc: proc(5). */
+const processes: Processes = {
+  read: table.readProcess,
+  list: table.listProcesses,
+  pids: table.listPids,
+  childrenOf: table.listChildren,
+  childPidsOf: table.childPidsOf,
+  argumentsOf: table.argumentsOf,
+  commandLine: table.commandLine,
+  whereabouts: table.whereabouts,
+  innermostPid: table.innermostPid,
+  tagOf: table.readTag,
+  originOf: readOrigin,
+  identityOf: processIdentity,
+  isAlive: states.isAlive,
+  isEnding: states.isEnding,
+  handlesSignal: states.handlesSignal,
+  isYoung: states.isYoung,
+  isWaitingForCpu: states.isWaitingForCpu,
+  isWaitingCopy: states.isWaitingCopy,
+  isBeforeExec: states.isBeforeExec,
+  exitSignal: states.exitSignal,
+  isThread: states.isThread,
+  descriptorTarget: files.descriptorTarget,
+  fileBeingRead: files.fileBeingRead,
+  holdsDescriptorOf: files.holdsDescriptorOf,
+  isReadingTerminal: files.isReadingTerminal,
+  hasTerminalInput: files.hasTerminalInput,
+  pathInside: files.pathInside,
+  writesOf: table.writesOf,
+  sharedBytes: table.sharedBytes,
+  proportionalBytes: table.proportionalBytes,
+  ticksNow: states.ticksNow,
+  markStart: starts.markStart,
+  markRecentStart: starts.markRecentStart,
+  startedSince: starts.startedSince,
+  pidsGivenSince: starts.pidsGivenSince,
+  watchForNew: () => new starts.PidCounter(),
+};
+
+/** Linux: /proc, control groups, namespaces. */
+export const linux: Platform = {
+  name: 'linux',
+  can: {
+    controlGroups: true,
+    sandbox: true,
+    otherUsers: true,
+    peerCredentials: true,
+    heldPaths: true,
+    openFiles: true,
+    marks: true,
+    listeningPorts: true,
+  },
+  processes,
+  pidNamespace,
+  descriptorDirectory: '/proc/self/fd',
+  makeFirstVictim,
+};
+
+/** namespaces(7). */
+function pidNamespace(): number {
+  try {
+    return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0);
+  } catch {
+    return 0;
+  }
+}

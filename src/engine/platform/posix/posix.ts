@@ -1,0 +1,131 @@
+import { hostname } from 'node:os';
+
+import type { Platform } from '../contract/platform.js';
+import { isRunning, type ProcessEntry, shownCommandLine, TICKS_PER_SECOND } from '../contract/process-entry.js';
+import type { ProcessOrigins, Processes, ProcessStates, ProcessTable } from '../contract/processes.js';
+import type { ProcessClock } from '../contract/start-marker.js';
+import { exists, ProcessSnapshots, START_SLACK_TICKS } from './process-snapshots.js';
+
+const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
+/** Longest time from fork(2) to exec(2), on a loaded machine too, and the resolution of start times, in clock ticks. */
+const EXEC_TICKS = 1.3 * TICKS_PER_SECOND;
+
+const ticksNow = (): number => Date.now() / MS_PER_TICK;
+
+const isSameStart = (a: number, b: number): boolean => Math.abs(a - b) <= START_SLACK_TICKS;
+
+/** Reads one process: what ps(1) has just shown, as long as kill(2) finds the pid. */
+function readFrom(snapshots: ProcessSnapshots, pid: number): ProcessEntry | undefined {
+  if (pid <= 0 || !exists(pid)) return undefined;
+  // It may have been started since.
+  return snapshots.recent.entries.get(pid) ?? snapshots.take().entries.get(pid);
+}
+
+function tableOf(snapshots: ProcessSnapshots): ProcessTable {
+  const children = (pid: number) => [...snapshots.recent.entries.values()].filter(({ parent }) => parent === pid);
+  return {
+    read: (pid) => readFrom(snapshots, pid),
+    list: () => [...snapshots.take().entries.values()],
+    pids: () => [...snapshots.take().entries.keys()],
+    childrenOf: children,
+    childPidsOf: (pid) => children(pid).map((child) => child.pid),
+    // ps(1) separates arguments by blanks, which they may contain.
+    argumentsOf: () => [],
+    commandLine: ({ pid, name }) => shownCommandLine(snapshots.recent.lines.get(pid) ?? `[${name}]`),
+    whereabouts: (pid) => ({ state: readFrom(snapshots, pid)?.state ?? 'gone', waitsIn: 'unknown' }),
+    innermostPid: (pid) => pid,
+  };
+}
+
+function originsOf(snapshots: ProcessSnapshots): ProcessOrigins {
+  const tagOf = (pid: number) => snapshots.tagsOf(snapshots.recent).get(pid);
+  return {
+    tagOf,
+    originOf: tagOf,
+    identityOf: (pid) => {
+      const entry = readFrom(snapshots, pid);
+      return entry && isRunning(entry) ? `posix-${hostname()}/${pid}/${entry.startTicks}` : undefined;
+    },
+  };
+}
+
+function statesOf(snapshots: ProcessSnapshots): ProcessStates {
+  return {
+    isAlive: ({ pid, startTicks }) => {
+      const now = readFrom(snapshots, pid);
+      return now !== undefined && isSameStart(now.startTicks, startTicks) && isRunning(now);
+    },
+    isEnding: ({ pid }) => {
+      const now = readFrom(snapshots, pid);
+      return now === undefined || !isRunning(now);
+    },
+    handlesSignal: () => true,
+    isYoung: ({ startTicks }) => ticksNow() - startTicks < EXEC_TICKS,
+    isWaitingForCpu: () => false,
+    isWaitingCopy: () => false,
+    isBeforeExec: () => false,
+    exitSignal: () => 0,
+    isThread: () => false,
+  };
+}
+
+function clockOf(snapshots: ProcessSnapshots): ProcessClock {
+  const markStart = () => ({ at: performance.now(), newestPid: undefined, older: snapshots.last.starts });
+  return {
+    ticksNow,
+    markStart,
+    markRecentStart: markStart,
+    startedSince: ({ at, older }) => {
+      const tick = ticksNow() - (performance.now() - at) / MS_PER_TICK - START_SLACK_TICKS;
+      return ({ pid, startTicks }) => {
+        const known = older?.get(pid);
+        return startTicks >= tick && (known === undefined || !isSameStart(known, startTicks));
+      };
+    },
+    pidsGivenSince: () => ({
+      count: Infinity,
+      newest: undefined,
+      includes: () => true,
+      list: () => [...snapshots.take().entries.keys()],
+    }),
+    watchForNew: () => ({ hasAny: true }),
+  };
+}
+
+/** Processes through ps(1) and kill(2). */
+function makeProcesses(snapshots = new ProcessSnapshots()): Processes {
+  return {
+    ...tableOf(snapshots),
+    ...originsOf(snapshots),
+    ...statesOf(snapshots),
+    ...clockOf(snapshots),
+    descriptorTarget: () => undefined,
+    fileBeingRead: () => undefined,
+    holdsDescriptorOf: () => false,
+    isReadingTerminal: () => false,
+    hasTerminalInput: () => true,
+    pathInside: (_pid, path) => path,
+    writesOf: () => ({ diskBytes: 0, allBytes: 0 }),
+    sharedBytes: () => 0,
+    proportionalBytes: () => undefined,
+  };
+}
+
+/** What POSIX has, and the columns of ps(1) that Linux, macOS and the BSDs share. */
+export const posix: Platform = {
+  name: 'posix',
+  can: {
+    controlGroups: false,
+    sandbox: false,
+    otherUsers: false,
+    peerCredentials: false,
+    heldPaths: false,
+    openFiles: false,
+    marks: false,
+    listeningPorts: false,
+  },
+  processes: makeProcesses(),
+  pidNamespace: () => 0,
+  descriptorDirectory: '/dev/fd',
+  makeFirstVictim: () => undefined,
+};

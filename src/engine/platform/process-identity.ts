@@ -1,0 +1,17 @@
+import { linux } from './linux/linux.js';
+import { posix } from './posix/posix.js';
+
+/** Returns the identity of a process as the daemon with the identity `like` would give it: see `ProcessOrigins`. */
+export function identityLike(like: string | null, pid: number): string | undefined {
+  return platformLike(like).processes.identityOf(pid);
+}
+
+/** Whether a pid is still that of the process with this identity. */
+export function isProcess(pid: number, identity: string): boolean {
+  const platform = platformLike(identity);
+  if (platform === linux) return linux.processes.identityOf(pid) === identity;
+  const startTicks = Number(identity.slice(identity.lastIndexOf('/') + 1));
+  return platform.processes.isAlive({ pid, startTicks });
+}
+
+const platformLike = (identity: string | null) => (identity?.startsWith('posix-') ? posix : linux);

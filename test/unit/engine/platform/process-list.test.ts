@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+
+import { parseProcessList, parseVariable } from '../../../../src/engine/platform/posix/process-list.js';
+
+const START_TICKS = Date.UTC(2026, 10, 1, 10, 45, 8) / 10;
+
+describe('a list of processes, as ps prints it', () => {
+  it.each([
+    [
+      'Linux',
+      '    412     1   412    -1 Ss   ?        Sun Nov  1 10:45:08 2026 1-02:00:03  7936 /lib/systemd/systemd-journald -x\n',
+      {
+        ...{ pid: 412, parent: 1, group: 412, foregroundGroup: -1, state: 'S', isSessionLeader: true },
+        ...{ terminal: undefined, cpuTicks: 9_360_300, residentPages: 1984 },
+        line: '/lib/systemd/systemd-journald -x',
+      },
+    ],
+    [
+      'macOS, with fractions of a second',
+      '  512   400   512   512 S+   ttys001  Sun Nov  1 10:45:08 2026   1:00.25   1024 /Applications/Some App.app/Some App\n',
+      {
+        ...{ pid: 512, parent: 400, group: 512, foregroundGroup: 512, state: 'S', isSessionLeader: false },
+        ...{ terminal: 'ttys001', cpuTicks: 6025, residentPages: 256 },
+        line: '/Applications/Some App.app/Some App',
+      },
+    ],
+    [
+      'a process without a terminal, and without arguments, on macOS',
+      '  7   1   7   0 Z   ??  Sun Nov  1 10:45:08 2026   0:00.00   0 \n',
+      {
+        ...{ pid: 7, parent: 1, group: 7, foregroundGroup: 0, state: 'Z', isSessionLeader: false },
+        ...{ terminal: undefined, cpuTicks: 0, residentPages: 0, line: '' },
+      },
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(parseProcessList(text)).toEqual([{ ...expected, startTicks: START_TICKS }]);
+  });
+
+  it('lines that tell of no process are left out', () => {
+    expect(parseProcessList('\n  PID  PPID COMMAND\nps: warning\n')).toEqual([]);
+  });
+
+  it('a variable is found behind the arguments', () => {
+    const text = '  5 sleep 300 A=1 TAG=a.b.c B=2\n 17 env TAG=x TAG=y\n 18 true\n';
+    expect([...parseVariable(text, 'TAG')]).toEqual([
+      [5, 'a.b.c'],
+      [17, 'y'],
+    ]);
+  });
+});
