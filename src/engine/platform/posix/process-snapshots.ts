@@ -12,6 +12,8 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 const ENVIRONMENT = { TZ: 'UTC0', LC_TIME: 'C', LC_CTYPE: 'C.UTF-8' };
 /** Age up to which a snapshot serves for single processes, in milliseconds: a poll then does not run ps(1) each time. */
 const RECENT_MS = 20;
+/** The same as a multiple of the time that it took: on a loaded machine, questions about many processes share one too. */
+const RECENT_SHARE = 4;
 /** Start times have a resolution of one second, and vary by a second between two runs of ps(1) on Linux. */
 export const START_SLACK_TICKS = 2 * TICKS_PER_SECOND;
 /** Age below which a process may still exec another program with another environment, in clock ticks. */
@@ -19,8 +21,8 @@ const YOUNG_TICKS = 2 * TICKS_PER_SECOND;
 
 /** All processes at one moment. */
 export interface Snapshot {
-  /** On the monotonic clock, in milliseconds. */
-  readonly at: number;
+  /** When it stops to be recent, on the monotonic clock, in milliseconds. */
+  readonly recentUntil: number;
   readonly entries: ReadonlyMap<number, ProcessEntry>;
   /** Command lines by pid. */
   readonly lines: ReadonlyMap<number, string>;
@@ -37,7 +39,7 @@ interface KnownTag {
   readonly tag: string | undefined;
 }
 
-const EMPTY: Snapshot = { at: -Infinity, entries: new Map(), lines: new Map(), starts: new Map() };
+const EMPTY: Snapshot = { recentUntil: -Infinity, entries: new Map(), lines: new Map(), starts: new Map() };
 
 /** Whether a process with this pid exists: a zombie counts. */
 export function exists(pid: number): boolean {
@@ -61,7 +63,7 @@ export class ProcessSnapshots {
 
   /** One that is as good as new. */
   get recent(): Snapshot {
-    return performance.now() - this.#last.at < RECENT_MS ? this.#last : this.take();
+    return performance.now() < this.#last.recentUntil ? this.#last : this.take();
   }
 
   /**
@@ -69,7 +71,7 @@ export class ProcessSnapshots {
    * @throws Error when ps(1) cannot be run
    */
   take(): Snapshot {
-    const at = performance.now();
+    const startedAt = performance.now();
     const { text, pid: own } = run(LIST_ARGUMENTS);
     const listed = parseProcessList(text).filter(({ pid }) => pid !== own);
     const sessions = sessionsOf(listed);
@@ -81,7 +83,9 @@ export class ProcessSnapshots {
     }
     const lines = new Map(listed.map(({ pid, line }) => [pid, line]));
     const starts = new Map([...entries.values()].map(({ pid, startTicks }) => [pid, startTicks]));
-    this.#last = { at, entries, lines, starts };
+    const now = performance.now();
+    const recentUntil = now + Math.max(RECENT_MS, (now - startedAt) * RECENT_SHARE);
+    this.#last = { recentUntil, entries, lines, starts };
     return this.#last;
   }
 
