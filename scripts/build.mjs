@@ -14,12 +14,12 @@ const dist = join(root, 'dist');
 const main = join(dist, 'main.js');
 
 /**
- * Packages that are not bundled: one has native code beside it, others are large and rarely needed, optional (those of OpenTelemetry),
+ * Packages that are not bundled: one has native code beside it, others are large and rarely needed, optional (ioredis, those of OpenTelemetry),
  * or (those of fastify) never used here. All others are, since finding and loading hundreds of files takes most of a short command's time, and a third of the
  * daemon's start.
  */
 const SEPARATE =
-  /^(?:node-pty|openai|light-my-request|@opentelemetry\/(?!api$).*|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
+  /^(?:node-pty|openai|ioredis|light-my-request|@opentelemetry\/(?!api$).*|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
 
 /** What main.js is once its modules are in the bundle. */
 const LAUNCHER = `#!/usr/bin/env node

@@ -27,6 +27,7 @@ export async function renderMetrics() {
   const prometheus = new PrometheusMetrics(registry);
   prometheus.watch([], () => Promise.resolve(IDLE));
   prometheus.watchWorkers(() => []);
+  prometheus.watchRegistry(() => 0);
   const metrics = registry.getMetricsAsArray();
   const own = metrics.filter(({ name }) => name.startsWith(PREFIX));
   const rows = await Promise.all(own.map(describe));

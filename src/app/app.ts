@@ -16,11 +16,12 @@ import { PrometheusMetrics } from '../transports/http/prometheus.js';
 import type { Disposables } from './disposables.js';
 import { buildAccess } from './access.js';
 import { buildAudit } from './audit.js';
-import { listenForGateways } from './cluster.js';
+import { joinCluster } from './cluster.js';
 import { CurrentSettings } from './current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
 import { buildNotifications } from './notifications.js';
 import { nameNode } from './own-node.js';
+import { buildRegistry } from './registry.js';
 import { reload } from './reload.js';
 import type { RuntimeContext } from './runtime-context.js';
 import { buildServices } from './services.js';
@@ -94,6 +95,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const context: RuntimeContext = {
     ...early,
     version,
+    shared: await buildRegistry(early),
     ...recording,
     traces: await buildTraces(early, { secrets, version, instance: engine.instance }),
     notifications,
@@ -106,7 +108,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const { http, server } = buildTransports(services, prometheus, context);
   const parts = { engine, services, server, settings, notifications };
   if (prometheus) watchWorkload(prometheus, parts);
-  await Promise.all([startShells(engine, services), listenForGateways(engine, services, context)]);
+  await Promise.all([startShells(engine, services), joinCluster(engine, services, context)]);
   const address = await http.listen();
   engine.forbidOwnPort(address.port);
   announceStart(context, services);
@@ -160,6 +162,8 @@ function watchWorkload(prometheus: PrometheusMetrics, { engine, services, server
     return { ...(await sampleWorkload({ ...services, ...engine, limits })), clients: server.clients };
   });
   const { cluster } = services;
+  const { membership } = cluster;
+  if (membership) prometheus.watchRegistry(() => membership.leaseAgeMs);
   if (!cluster.runsSessions)
     prometheus.watchWorkers(() => cluster.nodes.list().nodes.filter(({ role }) => role === 'worker'));
 }
@@ -200,11 +204,11 @@ async function shutDown(
   reason: string,
   closeAll: () => Promise<void>,
 ): Promise<void> {
-  const { confirmations, sessions, llm, completions, executions, audit } = services;
+  const { confirmations, sessions, llm, completions, executions, audit, cluster } = services;
   server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
   // Work that clients wait for ends first, while they are still connected and can receive the results.
   const work = [confirmations, sessions, llm, completions, engine.oneShots, executions, engine.checkpointWorkers];
-  await Promise.all(work.map((one) => one[Symbol.asyncDispose]()));
+  await Promise.all([cluster.membership?.leave(), ...work.map((one) => one[Symbol.asyncDispose]())]);
   // The last commands have settled; what follows from their ends, such as audit records, comes in this turn.
   await nextTurn();
   audit.record({ event: 'daemon_stopped', details: { reason } });

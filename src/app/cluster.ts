@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { Gateway } from '../cluster/gateway.js';
 import { WorkerNode } from '../cluster/worker.js';
 import type { Configuration } from '../config/model/configuration.js';
+import { ConfigurationError } from '../config/model/problems.js';
 import { type LinkIdentity, LINK_VERSION } from '../core/cluster/link-messages.js';
+import { AdapterError } from '../core/errors.js';
 import { LinkSecret } from '../services/access/link-proof.js';
-import { type ClusterPort, NO_CLUSTER } from '../services/ports/cluster-port.js';
+import { type ClusterPort, NO_CLUSTER, type Rival } from '../services/ports/cluster-port.js';
 import type { Services } from '../services/services.js';
 import { LinkServer } from '../transports/nodes/link-server.js';
 import { buildLinkHttp } from './link-http.js';
@@ -23,12 +25,15 @@ export function buildCluster(
   { access, sessions, executions, connections }: Shown,
   context: RuntimeContext,
 ): ClusterPort {
-  const { node, configuration, version, log, closers, traces, metrics } = context;
+  const { node, shared, configuration, version, log, closers, traces, metrics } = context;
   if (!node) return NO_CLUSTER;
   const { cluster } = configuration();
   const identity = identityOf(node, instance, version);
+  const registry = shared?.registry;
   if (cluster.role === 'worker') {
+    const joined = registry && { registry, leaseMs: cluster.leaseMs, log: log('cluster') };
     return new WorkerNode({
+      registry: joined && { ...joined, sessions: () => sessions.held() },
       identity,
       labels: cluster.labels,
       capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
@@ -37,7 +42,7 @@ export function buildCluster(
   }
   const { secret, tls } = credentialsOf(configuration());
   const about = { identity, secret, tls, leaseMs: cluster.leaseMs };
-  const gateway = new Gateway({ ...about, connections, traces, metrics, log: log('cluster') });
+  const gateway = new Gateway({ ...about, registry, connections, traces, metrics, log: log('cluster') });
   closers.push(() => gateway[Symbol.asyncDispose]());
   access.onTokenEnd((id) => {
     gateway.endAccess(id);
@@ -45,15 +50,26 @@ export function buildCluster(
   return gateway;
 }
 
-/** Has a worker listen for gateways; other daemons do not. Rejects when the port is in use. */
-export async function listenForGateways(
-  { instance }: Engine,
-  services: Services,
-  context: RuntimeContext,
-): Promise<void> {
+/**
+ * Has the daemon join its cluster: a worker listens for gateways, and the registry, if there is one, learns of the node.
+ * Rejects when the port is in use.
+ * @throws ConfigurationError when another daemon that runs has the same name
+ */
+export async function joinCluster(engine: Engine, services: Services, context: RuntimeContext): Promise<void> {
+  const { node, configuration } = context;
+  if (!node) return;
+  const { membership } = services.cluster;
+  const rival = await membership?.findRival();
+  if (rival) throw nameTaken(node.name, rival);
+  const port = configuration().cluster.role === 'worker' ? await listenForNodes(engine, services, context) : undefined;
+  await membership?.join(port === undefined ? null : linkUrlOf(configuration(), port));
+}
+
+/** Listens for links from other nodes; returns the port. */
+async function listenForNodes({ instance }: Engine, services: Services, context: RuntimeContext): Promise<number> {
   const { node, configuration, version, log, closers } = context;
   const { cluster, socketio } = configuration();
-  if (!node || cluster.role !== 'worker') return;
+  if (!node) throw new AdapterError('INTERNAL', 'a daemon alone has no links');
   const server = new LinkServer({
     services,
     identity: identityOf(node, instance, version),
@@ -70,6 +86,21 @@ export async function listenForGateways(
   closers.push(() => server[Symbol.asyncDispose]());
   const { address, port } = await server.listen();
   log('cluster').info('listening for gateways', { address, port });
+  return port;
+}
+
+/** Where other nodes reach the port for links. */
+function linkUrlOf({ cluster: { linkUrl, linkHost, tls } }: Configuration, port: number): string {
+  if (linkUrl !== undefined) return linkUrl;
+  const host = linkHost.includes(':') ? `[${linkHost}]` : linkHost;
+  return `${tls.cert === undefined ? 'http' : 'https'}://${host}:${port}`;
+}
+
+function nameTaken(name: string, { incarnation, url }: Rival): ConfigurationError {
+  const where = url === null ? '' : `, and is reached at ${url}`;
+  const message = `is ${name}, the name of a daemon that runs already (incarnation ${incarnation}${where}): each node needs a name of its own`;
+  const place = { file: 'configuration', line: undefined, column: undefined };
+  return new ConfigurationError([{ ...place, path: 'cluster.name', message }]);
 }
 
 const identityOf = ({ name, incarnation }: OwnNode, instance: string, version: string): LinkIdentity => ({

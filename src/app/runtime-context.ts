@@ -1,3 +1,5 @@
+import type { RedisConnection } from '../cluster/registry/redis/connection.js';
+import type { Registry } from '../cluster/registry/registry.js';
 import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
 import type { LimitsInForce } from '../core/limits/safety-net.js';
@@ -28,12 +30,20 @@ export interface EngineContext {
   readonly closers: Disposables;
 }
 
+/** What the nodes of a cluster share. */
+export interface SharedRegistry {
+  readonly connection: RedisConnection;
+  readonly registry: Registry;
+}
+
 /** State that changes while the daemon runs, with its metrics, logs and audit log. */
 export interface RuntimeContext extends EngineContext {
   /** Version of the adapter. */
   readonly version: string;
   /** This run as a node of a cluster; undefined for a daemon alone. */
   readonly node: OwnNode | undefined;
+  /** What it shares with other nodes; undefined for a daemon alone, and without Redis. */
+  readonly shared: SharedRegistry | undefined;
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
   readonly auditLog: AuditLog;

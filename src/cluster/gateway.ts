@@ -6,10 +6,13 @@ import type { ClusterPort, NodesPort } from '../services/ports/cluster-port.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
 import type { Connections } from '../services/registry/connections.js';
 import { nodeUnreachable, noCapacity } from './failures.js';
+import { KnownWorkers } from './known-workers.js';
 import type { Link } from './link.js';
 import type { LinkedCaller } from './link-types.js';
+import { Membership, obstacleOf } from './membership.js';
 import { placeable } from './placement.js';
 import { makePass } from './pass.js';
+import type { Registry } from './registry/registry.js';
 import { makeRelay, type RelayRecorders } from './relay.js';
 import { Router } from './router.js';
 import { ClusterSubscriptions } from './subscribe.js';
@@ -21,6 +24,8 @@ const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];
 /** Dependencies of `Gateway`. */
 export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onChange' | 'onLost'>, RelayRecorders {
   readonly connections: Pick<Connections, 'all'>;
+  /** Undefined where workers are registered at each gateway. */
+  readonly registry: Registry | undefined;
 }
 
 /** The cluster of a gateway: it sends the requests of its clients on to workers, and runs nothing itself. */
@@ -31,6 +36,8 @@ export class Gateway implements ClusterPort {
   readonly #options: GatewayOptions;
   readonly #workers: Workers;
   readonly #subscriptions: ClusterSubscriptions;
+  readonly #known: KnownWorkers | undefined;
+  readonly membership: Membership | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -45,6 +52,13 @@ export class Gateway implements ClusterPort {
       },
     });
     this.#subscriptions = new ClusterSubscriptions(() => this.#workers.all());
+    const { registry, identity, leaseMs, log } = options;
+    if (registry) {
+      this.#known = new KnownWorkers({ registry, workers: this.#workers, ownNode: identity.node });
+      const held = () => ({ sessions: [], claims: [] });
+      const own = { registry, leaseMs, identity, role: 'gateway', labels: {}, load: () => this.load(), held } as const;
+      this.membership = new Membership({ ...own, onView: this.#known.update, log });
+    }
     const router = new Router(this.#workers, this.#subscriptions, makeRelay(options));
     this.route = (received) => router.route(received);
     const pass = makePass(options);
@@ -71,9 +85,11 @@ export class Gateway implements ClusterPort {
     list: () => ({ nodes: [this.#describe(), ...this.#workers.all().map((worker) => worker.describe())] }),
     register: async (registration) => {
       if (registration.node === this.#options.identity.node) throw ownName(registration.node);
+      await this.#known?.register(registration);
       return { node: (await this.#workers.register(registration)).describe() };
     },
-    remove: ({ node }) => {
+    remove: async ({ node }) => {
+      await this.#known?.remove(this.#workers.get(node));
       this.#workers.get(node);
       this.#workers.remove(node);
       return { node };
@@ -95,11 +111,14 @@ export class Gateway implements ClusterPort {
   }
 
   findObstacle(): ErrorBody | undefined {
+    const conflict = obstacleOf(this.membership);
+    if (conflict) return conflict;
     if (placeable(this.#workers.all(), {}).length > 0) return undefined;
     return noCapacity('no worker is connected that takes new work and has room').toBody();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.membership?.[Symbol.asyncDispose]();
     await this.#workers[Symbol.asyncDispose]();
   }
 

@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Socket } from 'socket.io-client';
 
-import { announced, eventMessage, load as loadSchema, type NodeLoad } from '../core/cluster/link-messages.js';
+import {
+  announced,
+  eventMessage,
+  heldMessage,
+  load as loadSchema,
+  type NodeLoad,
+} from '../core/cluster/link-messages.js';
 import { nodeIdFrom } from '../core/cluster/node-id.js';
 import type { Repeat } from '../core/cluster/routes.js';
 import type { Log } from '../core/logging/log.js';
@@ -10,6 +16,7 @@ import type { RequestName } from '../core/protocol/requests.js';
 import type { EventName } from '../core/protocol/results.js';
 import type { TraceCarrier } from '../core/traces/traces.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
+import type { HeldSession } from '../services/sessions/sessions-options.js';
 import { DialError, type Dialled } from './dial.js';
 import { nodeLost, nodeUnreachable } from './failures.js';
 import { LinkClients } from './link-clients.js';
@@ -166,6 +173,13 @@ export class Link implements AsyncDisposable {
     if (load === undefined) return false;
     this.#take(load);
     return true;
+  }
+
+  /** The sessions that the worker has open; undefined when it does not say. */
+  async held(): Promise<readonly HeldSession[] | undefined> {
+    const asked = this.#socket?.timeout(this.#options.leaseMs).emitWithAck('held', {});
+    const parsed = heldMessage.safeParse(await asked?.catch(() => undefined));
+    return parsed.success ? parsed.data : undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -40,6 +40,13 @@ export function choosePlace<N extends PlacementNode>(nodes: readonly N[], wish: 
   }, undefined);
 }
 
+/** The one of these names to which a key belongs by rendezvous hashing, whichever node asks; undefined without names. */
+export const rendezvous = (key: string, names: readonly string[]): string | undefined =>
+  [...new Set(names)].sort().reduce<string | undefined>((best, name) => {
+    const isBetter = best === undefined || hashOf(`${key}\0${name}`) > hashOf(`${key}\0${best}`);
+    return isBetter ? name : best;
+  }, undefined);
+
 const fullnessOf = ({ load, capacity }: PlacementNode): number => load / capacity;
 
 const FNV_OFFSET = 0x81_1c_9d_c5;

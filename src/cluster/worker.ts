@@ -1,6 +1,8 @@
 import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
+import type { HeldSession } from '../services/sessions/sessions-options.js';
 import type { ClusterPort, NodesPort } from '../services/ports/cluster-port.js';
+import { Membership, type MembershipOptions, obstacleOf } from './membership.js';
 
 /** Dependencies of `WorkerNode`. */
 export interface WorkerNodeOptions {
@@ -8,6 +10,14 @@ export interface WorkerNodeOptions {
   readonly labels: Readonly<Record<string, string>>;
   readonly capacity: () => number;
   readonly workload: () => Pick<NodeLoad, 'sessions' | 'one_shots'>;
+  /** Undefined for a worker that is registered at gateways. */
+  readonly registry: WorkerRegistry | undefined;
+}
+
+/** How a worker is in the registry. */
+interface WorkerRegistry extends Pick<MembershipOptions, 'registry' | 'leaseMs' | 'log'> {
+  /** The sessions that it has open, which the registry counts. */
+  readonly sessions: () => readonly HeldSession[];
 }
 
 const onGateways = (): never => {
@@ -17,11 +27,23 @@ const onGateways = (): never => {
 /** The cluster of a worker: it answers everything itself, for the clients of gateways. */
 export class WorkerNode implements ClusterPort {
   readonly runsSessions = true;
+  readonly membership: Membership | undefined;
   readonly #options: WorkerNodeOptions;
   #isDraining = false;
 
   constructor(options: WorkerNodeOptions) {
     this.#options = options;
+    const { registry, identity, labels } = options;
+    this.membership =
+      registry &&
+      new Membership({
+        ...registry,
+        identity,
+        labels,
+        role: 'worker',
+        load: () => withoutSessions(this.load(), registry.sessions().length),
+        held: () => ({ sessions: registry.sessions(), claims: [] }),
+      });
   }
 
   route(): undefined {
@@ -67,13 +89,21 @@ export class WorkerNode implements ClusterPort {
 
   setDraining(isDraining: boolean): void {
     this.#isDraining = isDraining;
+    this.membership?.hasten();
   }
 
   findObstacle(): ErrorBody | undefined {
-    return this.#isDraining ? { code: 'NODE_DRAINING', message: 'this node is being drained' } : undefined;
+    if (this.#isDraining) return { code: 'NODE_DRAINING', message: 'this node is being drained' };
+    return obstacleOf(this.membership);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // It holds nothing.
+    await this.membership?.[Symbol.asyncDispose]();
   }
 }
+
+/** What a node carries besides the sessions that the registry counts: one-shot commands, and the sessions of some of them. */
+const withoutSessions = (load: NodeLoad, counted: number): NodeLoad => ({
+  ...load,
+  one_shots: load.one_shots + Math.max(0, load.sessions - counted),
+});

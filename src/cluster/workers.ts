@@ -10,6 +10,7 @@ import { Link } from './link.js';
 import { LinkedHttp } from './linked-http.js';
 import type { LinkedCaller } from './link-types.js';
 import type { PlacementNode } from './placement.js';
+import type { NodeRole, RegisteredWorker } from './registry/registry.js';
 
 /** Dependencies of `Workers`. */
 export interface WorkersOptions {
@@ -28,12 +29,9 @@ export interface WorkersOptions {
 }
 
 /** What a worker is registered with. */
-export interface Registration {
-  readonly node: string;
-  readonly url: string;
-  /** Replace those that the worker says itself. */
-  readonly labels?: Readonly<Record<string, string>> | undefined;
-  readonly capacity?: number | undefined;
+export interface Registration extends RegisteredWorker {
+  /** @default `worker` */
+  readonly role?: NodeRole | undefined;
 }
 
 /** A worker with its link. */
@@ -43,13 +41,15 @@ export interface Worker extends PlacementNode {
   readonly http: LinkedHttp;
   /** Notes that something is about to be placed there; the function ends that. */
   begin(): () => void;
+  /** What it was registered with. */
+  readonly registration: Registration;
   describe(): NodeInfo;
 }
 
 /** The workers that were registered at this gateway, each with a link. */
 export class Workers implements AsyncDisposable {
   readonly #options: WorkersOptions;
-  readonly #workers = new Map<string, RegisteredWorker>();
+  readonly #workers = new Map<string, LinkedWorker>();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -80,9 +80,16 @@ export class Workers implements AsyncDisposable {
 
   /** Adds a worker, or changes one of the same name. With another address, its connection ends, and what it had is lost. */
   async register(registration: Registration): Promise<Worker> {
+    const worker = this.adopt(registration);
+    await worker.link.attempted;
+    return worker;
+  }
+
+  /** The same without waiting for the first attempt to connect. */
+  adopt(registration: Registration): Worker {
     const known = this.#workers.get(registration.node);
     if (known?.change(registration) === true) return known;
-    await this.#end(registration.node);
+    void this.#end(registration.node);
     const { node, url } = registration;
     const { leaseMs, audience, onChange, onLost, log, ...own } = this.#options;
     const link = new Link({
@@ -96,9 +103,8 @@ export class Workers implements AsyncDisposable {
       log,
     });
     const http = new LinkedHttp({ node, url, ownNode: own.identity.node, tls: own.tls, link });
-    const worker = new RegisteredWorker(registration, link, http);
+    const worker = new LinkedWorker(registration, link, http);
     this.#workers.set(node, worker);
-    await link.attempted;
     return worker;
   }
 
@@ -123,7 +129,7 @@ export class Workers implements AsyncDisposable {
 
 const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining: false };
 
-class RegisteredWorker implements Worker {
+class LinkedWorker implements Worker {
   readonly link: Link;
   readonly http: LinkedHttp;
   #registration: Registration;
@@ -138,6 +144,10 @@ class RegisteredWorker implements Worker {
     this.http = http;
   }
 
+  get registration(): Registration {
+    return this.#registration;
+  }
+
   /** Takes other labels and another capacity; returns false when the address has changed, too. */
   change(registration: Registration): boolean {
     if (registration.url !== this.#registration.url) return false;
@@ -147,6 +157,10 @@ class RegisteredWorker implements Worker {
 
   get name(): string {
     return this.#registration.node;
+  }
+
+  get role(): NodeRole {
+    return this.#registration.role ?? 'worker';
   }
 
   get isLive(): boolean {
@@ -187,7 +201,7 @@ class RegisteredWorker implements Worker {
     const { sessions, one_shots: oneShots, is_draining: isDraining } = this.#load;
     return {
       node: this.name,
-      role: 'worker',
+      role: this.role,
       state: state === 'live' && isDraining ? 'draining' : state,
       problem: problem ?? null,
       url: this.#registration.url,

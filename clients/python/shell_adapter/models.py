@@ -70,6 +70,7 @@ ErrorCode = Literal[
     "NODE_UNREACHABLE",
     "NODE_DRAINING",
     "NO_CAPACITY",
+    "REGISTRY_UNAVAILABLE",
     "SHUTTING_DOWN",
     "INTERNAL",
 ]

@@ -3,10 +3,15 @@ import { z } from 'zod';
 
 import { NODE_NAME, NODE_NAME_RULE } from '../../core/node-name.js';
 import { described, restarting } from './facts.js';
-import { choice, count, duration, flag, optionalCount, optionalPath } from './fields.js';
+import { choice, count, duration, flag, optionalCount, optionalPath, secret, text } from './fields.js';
 
 const nameError = `must be ${NODE_NAME_RULE}`;
 const labelsError = 'must be a mapping of names to texts';
+const linkUrlError = 'must be an address such as https://10.0.0.7:8088';
+
+/** Prefix of the keys. The braces make one hash tag of it, so that all keys are in one slot of Redis Cluster. */
+const KEY_PREFIX = '{shell-adapter}:';
+const prefixError = `must begin with one hash tag in braces, such as ${KEY_PREFIX}`;
 
 const tls = z
   .strictObject({
@@ -37,6 +42,18 @@ export const clusterSection = restarting({
     text: `Name of the node in its cluster: ${NODE_NAME_RULE}.`,
     fallback: 'from the name of the machine',
   }),
+  redis_url: secret(
+    'none: workers are registered at each gateway',
+    'The Redis in which nodes find each other, such as `redis://:PASSWORD@10.0.0.5:6379/0`; `rediss:` for TLS. Needs the package `ioredis`. The same for all nodes.',
+  ),
+  key_prefix: described(text.regex(/^\{[^{}]+\}[^{}]*$/, { error: prefixError }).default(KEY_PREFIX), {
+    text: 'Prefix of all keys in Redis: clusters that share one need different ones.',
+    fallback: `\`${KEY_PREFIX}\``,
+  }),
+  link_url: described(z.url({ protocol: /^https?$/, error: linkUrlError }).optional(), {
+    text: 'Where other nodes reach the port for links of this node; they learn it from Redis.',
+    fallback: 'from `link_host` and `link_port`',
+  }),
   link_host: described(
     z
       .string({ error: 'must be an address' })
@@ -54,7 +71,7 @@ export const clusterSection = restarting({
   lease: duration(
     'seconds',
     6,
-    'How long a worker that does not answer may come back before what runs there counts as lost.',
+    'How long a node that does not answer may come back before what runs there counts as lost. In Redis it is renewed three times as often.',
   ),
   window_kb: count(
     { unit: 'KB', min: 64, max: 65_536 },
@@ -83,9 +100,27 @@ export function clusterProblems({
   tls: { cert },
   secret_file: secretFile,
   insecure_links: isInsecure,
+  redis_url: redisUrl,
+  link_url: linkUrl,
 }: z.output<typeof clusterSection>): readonly { readonly key: string; readonly message: string }[] {
   if (!enabled) return [];
   const noSecret = { key: 'secret_file', message: 'is missing: all nodes of a cluster share a secret' };
   const noTls = { key: 'tls', message: 'is missing: give cert, key and ca, or insecure_links: true' };
-  return [...(secretFile === undefined ? [noSecret] : []), ...(cert === undefined && !isInsecure ? [noTls] : [])];
+  const notRedis = {
+    key: 'redis_url',
+    message: 'must be an address such as redis://10.0.0.5:6379/0, or rediss: for TLS',
+  };
+  const notSecure = {
+    key: 'link_url',
+    message: `must begin with ${cert === undefined ? 'http' : 'https'}://, as tls says`,
+  };
+  return [
+    ...(secretFile === undefined ? [noSecret] : []),
+    ...(cert === undefined && !isInsecure ? [noTls] : []),
+    ...(redisUrl !== undefined && !isRedisUrl(redisUrl) ? [notRedis] : []),
+    ...(linkUrl !== undefined && linkUrl.startsWith('https:') !== (cert !== undefined) ? [notSecure] : []),
+  ];
 }
+
+const isRedisUrl = (url: string): boolean =>
+  URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol) && new URL(url).hostname !== '';

@@ -92,6 +92,14 @@ export const endedMessage = z.object({ principal: text });
 /** Whether the dialled node takes new sessions. */
 export const drainMessage = z.object({ drain: z.boolean() });
 
+/** A message that says nothing but its name. */
+export const emptyMessage = z.object({});
+
+/** What the dialled node replies to `held`: the sessions that it has open; those without an owner are not limited. */
+export const heldMessage = z.array(
+  z.object({ id: text, owner: text.optional() }).transform(({ id, owner }) => ({ id, owner })),
+);
+
 /** A client as it is announced. */
 export type RelayedClient = Omit<z.output<typeof clientMessage>, 'client'>;
 

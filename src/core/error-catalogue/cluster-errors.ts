@@ -29,4 +29,10 @@ export const CLUSTER_ERRORS = defineErrors({
     retry: 'later',
     next: 'Close sessions, or add a node. `list_nodes` shows how full the nodes are.',
   },
+  REGISTRY_UNAVAILABLE: {
+    meaning: 'The registry of the cluster, Redis, does not answer, and the request needs it. Nothing was done.',
+    status: 503,
+    retry: 'later',
+    next: 'Send the request again in some seconds. Sessions that are open go on meanwhile. `/readyz` and the log of the node say why.',
+  },
 });

@@ -85,12 +85,14 @@ export interface EgressMetrics {
   egressTransferred(sentBytes: number, receivedBytes: number): void;
 }
 
-/** Counters of a gateway. */
+/** Counters of a node of a cluster. */
 export interface ClusterMetrics {
   /** Counts a request that was sent on to a worker, with the time until its answer in milliseconds. */
   requestRelayed(outcome: 'ok' | ErrorCode, durationMs: number): void;
   /** Counts a worker that was lost, with what ran on it. */
   nodeLost(): void;
+  /** Counts a request to the registry that has failed. */
+  registryFailed(): void;
 }
 
 /** Counters of output bytes, one for each stream. */
@@ -116,5 +118,6 @@ export const NO_METRICS: Metrics = {
   egressTransferred: noop,
   requestRelayed: noop,
   nodeLost: noop,
+  registryFailed: noop,
   output: { stdout: noop, stderr: noop },
 };

@@ -1,6 +1,6 @@
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import { settledWithin } from '../../core/time.js';
-import type { ClusterPort } from '../ports/cluster-port.js';
+import type { ClusterPort, RegistryState } from '../ports/cluster-port.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
 
 /** Timeout of an answer, in milliseconds: most health checks time out after one second. */
@@ -10,7 +10,7 @@ const PATIENCE_MS = 900;
 export interface ReadinessOptions {
   readonly isClosing: () => boolean;
   readonly pool: Pick<ShellPool, 'assertCanStart'>;
-  readonly cluster: Pick<ClusterPort, 'findObstacle' | 'runsSessions'>;
+  readonly cluster: Pick<ClusterPort, 'findObstacle' | 'runsSessions' | 'membership'>;
 }
 
 /** Reports whether the daemon would accept a command now. */
@@ -19,6 +19,11 @@ export class Readiness {
 
   constructor(options: ReadinessOptions) {
     this.#options = options;
+  }
+
+  /** Whether the registry of the cluster answers; undefined without one. What is open goes on without it. */
+  get registry(): RegistryState | undefined {
+    return this.#options.cluster.membership?.registry;
   }
 
   /**

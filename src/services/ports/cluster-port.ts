@@ -64,8 +64,35 @@ export interface Passage {
 export interface NodesPort {
   list(): Answer<'list_nodes'>;
   register(request: Request<'register_node'>): Promise<Answer<'register_node'>>;
-  remove(request: Request<'remove_node'>): Answer<'remove_node'>;
+  remove(request: Request<'remove_node'>): Promise<Answer<'remove_node'>>;
   drain(request: Request<'drain_node'>): Promise<Answer<'drain_node'>>;
+}
+
+/** Whether the registry of the cluster answers. */
+export type RegistryState = 'available' | 'unavailable';
+
+/** Another run of a daemon that has the name of this node. */
+export interface Rival {
+  readonly incarnation: string;
+  readonly url: string | null;
+}
+
+/** This node in the registry of its cluster. */
+export interface MembershipPort {
+  readonly registry: RegistryState;
+  /** A daemon that runs and has the name of this node, so that no other node finds this one. */
+  readonly rival: Rival | undefined;
+  /** Time since the lease was renewed last, in milliseconds; undefined before the first time. */
+  readonly leaseAgeMs: number | undefined;
+  /** The same before this node joins. Waits until the lease of an earlier run is over. */
+  findRival(): Promise<Rival | undefined>;
+  /**
+   * Joins the cluster, as far as the registry answers.
+   * @param url where other nodes reach the port for links; null for a node without one
+   */
+  join(url: string | null): Promise<void>;
+  /** Ends the lease: nothing new is placed here. What runs goes on. Idempotent. */
+  leave(): Promise<void>;
 }
 
 /** The other nodes of the cluster, for the transports. */
@@ -88,6 +115,8 @@ export interface ClusterPort extends AsyncDisposable {
   /** Tells the other nodes that the access of a principal has ended. */
   endAccess(principal: string): void;
   readonly nodes: NodesPort;
+  /** Undefined without a registry. */
+  readonly membership: MembershipPort | undefined;
   /** What this node carries, for the other nodes. */
   load(): NodeLoad;
   /** Has this node take no new sessions and one-shot commands, or take them again. */
@@ -126,6 +155,7 @@ export const NO_CLUSTER: ClusterPort = {
   runsSessions: true,
   nodes: { list: () => ({ nodes: [] }), register: alone, remove: alone, drain: alone },
   findObstacle: () => undefined,
+  membership: undefined,
   [Symbol.asyncDispose]: () => Promise.resolve(),
 };
 

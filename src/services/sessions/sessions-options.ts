@@ -38,6 +38,13 @@ export interface SessionsOptions extends IdOptions {
   readonly log: Log;
 }
 
+/** A session that counts against the limits of a cluster. */
+export interface HeldSession {
+  readonly id: string;
+  /** Id of its principal; undefined for one whose sessions are not limited. */
+  readonly owner: string | undefined;
+}
+
 /** How a session is opened, besides what the client has asked for. */
 export interface OpenOptions {
   readonly isHidden?: boolean | undefined;

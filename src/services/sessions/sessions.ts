@@ -14,7 +14,7 @@ import type { Caller } from '../registry/caller.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { SessionAttachments } from './session-attachments.js';
 import { SessionDeadlines } from './session-deadlines.js';
-import type { OpenOptions, SessionsOptions } from './sessions-options.js';
+import type { HeldSession, OpenOptions, SessionsOptions } from './sessions-options.js';
 import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
 import type { SessionRecorder } from '../recordings/session-recorder.js';
@@ -30,8 +30,8 @@ export class Sessions implements AsyncDisposable {
   readonly attachments: SessionAttachments;
   readonly #options: SessionsOptions;
   readonly #closing = new Map<string, Promise<void>>();
-  /** Sessions that are being opened, by owner. */
-  readonly #opening = new Set<{ readonly owner: string }>();
+  /** Sessions that are being opened. */
+  readonly #opening = new Set<{ readonly id: string; readonly owner: Principal; readonly isHidden: boolean }>();
   readonly #deadlines: SessionDeadlines;
 
   constructor(options: SessionsOptions) {
@@ -77,7 +77,7 @@ export class Sessions implements AsyncDisposable {
     const sandbox = chooseProfile(request.sandbox, pool.sandbox);
     const cwd = enterableDirectory(request.cwd ?? pool.cwd, pool.cwd, execution);
     const id = sessionIdFrom(randomBytes(ID_BYTES), this.#options.node);
-    const opening = { owner: caller.principal.id };
+    const opening = { id, owner: caller.principal, isHidden };
     this.#opening.add(opening);
     try {
       const { killGraceMs, wedgeTimeoutMs } = limits;
@@ -132,6 +132,11 @@ export class Sessions implements AsyncDisposable {
     };
   }
 
+  /** What a cluster counts: the sessions of clients that are open or being opened. */
+  held(): HeldSession[] {
+    return [...this.registry.all(), ...this.#opening].flatMap((one) => (one.isHidden ? [] : [asHeld(one)]));
+  }
+
   /** Restarts the idle time after a command was run or has ended. */
   touch(record: SessionRecord): void {
     touch(record);
@@ -147,7 +152,7 @@ export class Sessions implements AsyncDisposable {
   /** Number of a principal's sessions, including those that are being opened. */
   #countOf({ id }: Principal): number {
     const open = this.registry.all().filter(({ owner }) => owner.id === id);
-    return open.length + [...this.#opening].filter(({ owner }) => owner === id).length;
+    return open.length + [...this.#opening].filter(({ owner }) => owner.id === id).length;
   }
 
   #register(
@@ -242,6 +247,12 @@ export class Sessions implements AsyncDisposable {
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
 }
+
+/** Sessions of programs that need no token are not limited. */
+const asHeld = ({ id, owner }: { readonly id: string; readonly owner: Principal }): HeldSession => ({
+  id,
+  owner: owner.isLocalPeer ? undefined : owner.id,
+});
 
 function touch(record: SessionRecord): void {
   record.lastUsedAt = new Date();

@@ -55,3 +55,24 @@ export class ClusterCounters {
     this.#countLoss();
   }
 }
+
+/** Metrics of a node whose cluster has a registry. */
+export class RegistryCounters {
+  /** Counts a request to the registry that has failed. */
+  readonly failed: Count;
+
+  /** @param leaseAgeMs time since the lease was renewed, in milliseconds; undefined before the first time */
+  constructor(instruments: Instruments, leaseAgeMs: () => number | undefined) {
+    const name = 'cluster_lease_age_seconds';
+    instruments.gauge(name, 'Time since a node has renewed its lease in the registry of the cluster.', [], (gauge) => {
+      const age = leaseAgeMs();
+      if (age !== undefined) gauge.set(age / 1000);
+    });
+    const errors = instruments.counter(
+      'cluster_registry_errors_total',
+      'Requests to the registry of the cluster, Redis, that have failed.',
+      [],
+    );
+    this.failed = bind(errors, {});
+  }
+}

@@ -19,7 +19,7 @@ import type { NotificationEvent } from '../../core/notifications/notification.js
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
-import { ClusterCounters } from './cluster-metrics.js';
+import { ClusterCounters, RegistryCounters } from './cluster-metrics.js';
 import { CommandMetrics } from './command-metrics.js';
 import { EgressCounters } from './egress-metrics.js';
 import { registerGauges, type Sample } from './gauges.js';
@@ -48,6 +48,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #notifications: NotificationMetrics;
   readonly #instruments: Instruments;
   #cluster: ClusterCounters | undefined;
+  #shared: RegistryCounters | undefined;
 
   /**
    * @param registry where the metrics are registered; they are exported in the order of their registration
@@ -132,6 +133,10 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#cluster?.lost();
   }
 
+  registryFailed(): void {
+    this.#shared?.failed();
+  }
+
   /**
    * Registers the gauges: `take` is called on each `render`. Has to be called once.
    * @param shells names of all supported shells
@@ -144,6 +149,14 @@ export class PrometheusMetrics implements Metrics, Exposition {
   /** Registers the metrics of a gateway, which other daemons do not have. Has to be called once, before it relays. */
   watchWorkers(workers: () => readonly NodeInfo[]): void {
     this.#cluster = new ClusterCounters(this.#instruments, workers);
+  }
+
+  /**
+   * Registers the metrics of a node with a registry, which other daemons do not have. Has to be called once.
+   * @param leaseAgeMs time since the lease was renewed, in milliseconds; undefined before the first time
+   */
+  watchRegistry(leaseAgeMs: () => number | undefined): void {
+    this.#shared = new RegistryCounters(this.#instruments, leaseAgeMs);
   }
 
   /** Renders all metrics as text, in the format of `contentType`. */

@@ -149,9 +149,13 @@ function addOwnRoutes(routes: FastifyInstance, options: RouteOptions): void {
   routes.get('/healthz', (_request, reply) => uncached(reply).send(HEALTHY));
   routes.get('/readyz', async (_request, reply) => {
     const obstacle = await readiness.findObstacle();
-    if (!obstacle) return uncached(reply).send({ status: 'ready' });
+    const { registry } = readiness;
+    const cluster = registry && { registry };
+    if (!obstacle) return uncached(reply).send({ status: 'ready', ...cluster });
     const { code: reason, message } = obstacle;
-    return uncached(reply).code(503).send({ status: 'unavailable', reason, message });
+    return uncached(reply)
+      .code(503)
+      .send({ status: 'unavailable', reason, message, ...cluster });
   });
   if (metrics) {
     const onRequest = async (request: FastifyRequest) => {

@@ -6,6 +6,7 @@ import {
   clientMessage,
   creditMessage,
   drainMessage,
+  emptyMessage,
   endedMessage,
   goneMessage,
   requestMessage,
@@ -70,6 +71,9 @@ export class GatewayLink {
     this.#on('drain', drainMessage, ({ drain }, acknowledge) => {
       options.services.cluster.setDraining(drain);
       acknowledge?.(options.services.cluster.load());
+    });
+    this.#on('held', emptyMessage, (_, acknowledge) => {
+      acknowledge?.(options.services.sessions.held());
     });
     socket.once('disconnect', () => {
       this.#ended.abort(new AdapterError('NODE_LOST', `the link to the gateway ${options.gateway} has broken`));

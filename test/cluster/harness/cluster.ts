@@ -23,8 +23,11 @@ export class TestCluster implements AsyncDisposable {
   readonly authority = new CertificateAuthority(this.directory);
   readonly secretFile = join(this.directory, 'secret');
   readonly #daemons = new Set<AsyncDisposable>();
+  readonly #common: Record<string, unknown>;
 
-  constructor() {
+  /** @param common settings of all its nodes, besides their certificates and the secret */
+  constructor(common: Record<string, unknown> = {}) {
+    this.#common = common;
     writeFileSync(this.secretFile, randomBytes(32).toString('hex'));
   }
 
@@ -84,7 +87,7 @@ export class TestCluster implements AsyncDisposable {
   }
 
   #settings(name: string, role: string, tls: NodeCertificate, more: Record<string, unknown> = {}) {
-    return { enabled: true, role, name, link_port: 0, tls, secret_file: this.secretFile, ...more };
+    return { enabled: true, role, name, link_port: 0, tls, secret_file: this.secretFile, ...this.#common, ...more };
   }
 
   async #start(options: DaemonOptions): Promise<TestDaemon> {

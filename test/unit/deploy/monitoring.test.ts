@@ -61,6 +61,7 @@ async function knownSeries(): Promise<Map<string, Map<string, Set<string>>>> {
     Promise.resolve({ ...sample, llmCalls: [], memoryBytes: 0, processes: 0, limits: {}, spoolBytes: 0 }),
   );
   metrics.watchWorkers(() => []);
+  metrics.watchRegistry(() => 0);
   const known = new Map<string, Map<string, Set<string>>>();
   for (const metric of registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[]) {
     const { values, type } = await metric.get();

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { LINK_VERSION } from '../core/cluster/link-messages.js';
+import { nameOfNode } from '../core/cluster/node-id.js';
+import { AdapterError } from '../core/errors.js';
+import { ID_BYTES } from '../core/ids.js';
+import { randomText } from '../engine/system/random.js';
+import { registryUnavailable } from './registry/registry.js';
+import type { NodeLease, RegisteredWorker, Registry, RegistryView } from './registry/registry.js';
+import { rendezvous } from './placement.js';
+import type { Worker, Workers } from './workers.js';
+
+/** Longest wait for the first connections to workers that have come, in milliseconds. */
+const FIRST_LINKS_MS = 1000;
+
+/** Dependencies of `KnownWorkers`. */
+export interface KnownWorkersOptions {
+  readonly registry: Registry;
+  readonly workers: Workers;
+  /** Name of this node. */
+  readonly ownNode: string;
+}
+
+/**
+ * Keeps the workers of this gateway as the registry has them: those that have a lease are connected to, those that have
+ * lost it with their connection are forgotten. For workers without a registry of their own, one gateway keeps the lease.
+ */
+export class KnownWorkers {
+  readonly #options: KnownWorkersOptions;
+  #registered: ReadonlyMap<string, RegisteredWorker> = new Map();
+  #epoch: string | undefined;
+  #isFirst = true;
+
+  constructor(options: KnownWorkersOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what the registry has now. */
+  readonly update = async (view: RegistryView): Promise<void> => {
+    const isLost = view.epoch !== this.#epoch && !this.#isFirst;
+    if (view.epoch === undefined || isLost) await this.#restore();
+    else this.#takeRegistered(view);
+    for (const lease of view.nodes.values()) this.#adopt(lease);
+    for (const worker of this.#registered.values()) this.#options.workers.adopt(worker);
+    this.#forgetLost(view);
+    await this.#awaitFirst();
+    await this.#keepLeases(view);
+  };
+
+  /** Finds a node that has come since the last beat; undefined when there is none with this `name-incarnation`, or name. */
+  async find(node: string): Promise<Worker | undefined> {
+    const { registry, workers } = this.#options;
+    const found = (await registry.find(node)) ?? (await registry.find(nameOfNode(node)));
+    if (!found) return undefined;
+    this.#adopt(found.lease);
+    await workers.find(found.lease.node)?.link.attempted;
+    return workers.find(node);
+  }
+
+  /** Registers a worker at all gateways. */
+  async register(worker: RegisteredWorker): Promise<void> {
+    await this.#assertNoMember(worker.node);
+    await this.#options.registry.register(worker);
+    this.#registered = new Map([...this.#registered, [worker.node, worker]]);
+  }
+
+  /** Removes a worker at all gateways. */
+  async remove(worker: Worker): Promise<void> {
+    await this.#assertNoMember(worker.name);
+    await this.#options.registry.unregister(worker.name);
+    this.#registered = new Map([...this.#registered].filter(([name]) => name !== worker.name));
+  }
+
+  /** @throws AdapterError REGISTRY_UNAVAILABLE while nothing can be said of nodes that are not known here */
+  assertAvailable(): void {
+    const { problem } = this.#options.registry;
+    if (problem !== undefined) throw registryUnavailable(problem);
+  }
+
+  /** @throws AdapterError INVALID_REQUEST */
+  async #assertNoMember(node: string): Promise<void> {
+    const held = await this.#options.registry.find(node);
+    if (!held || held.lease.kept_by !== undefined) return;
+    const message = `${node} has joined the cluster on its own: it is neither registered nor removed; drain it, or stop its daemon`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'node' } });
+  }
+
+  /** Writes the registered workers back into a registry that has lost them. */
+  async #restore(): Promise<void> {
+    this.#epoch = await this.#options.registry.restore([...this.#registered.values()], randomText(ID_BYTES));
+    this.#isFirst = false;
+  }
+
+  #takeRegistered({ registered, epoch }: RegistryView): void {
+    const next = new Map(registered.map((worker) => [worker.node, worker]));
+    // Another gateway has removed it.
+    for (const name of this.#registered.keys()) if (!next.has(name)) this.#options.workers.remove(name);
+    this.#registered = next;
+    this.#epoch = epoch;
+    this.#isFirst = false;
+  }
+
+  #adopt({ node, url, role, kept_by }: NodeLease): void {
+    const { workers, ownNode } = this.#options;
+    if (url === null || node === ownNode || kept_by !== undefined || this.#registered.has(node)) return;
+    workers.adopt({ node, url, role });
+  }
+
+  #forgetLost({ nodes }: RegistryView): void {
+    const { workers } = this.#options;
+    for (const { name, link } of workers.all())
+      if (!nodes.has(name) && !this.#registered.has(name) && link.state === 'lost') workers.remove(name);
+  }
+
+  /** A gateway that starts has its workers before its first client. */
+  async #awaitFirst(): Promise<void> {
+    const attempts = this.#options.workers.all().map(({ link }) => link.attempted);
+    if (attempts.length > 0)
+      await Promise.race([Promise.all(attempts), sleep(FIRST_LINKS_MS, undefined, { ref: false })]);
+  }
+
+  async #keepLeases({ nodes }: RegistryView): Promise<void> {
+    const { workers, ownNode } = this.#options;
+    const gateways = [...nodes.values()].flatMap(({ node, role }) => (role === 'worker' ? [] : [node]));
+    const kept = [...this.#registered.keys()].filter((name) => {
+      const lease = nodes.get(name);
+      const isOwn = lease !== undefined && lease.kept_by === undefined;
+      return !isOwn && rendezvous(name, [ownNode, ...gateways]) === ownNode;
+    });
+    await Promise.all(kept.map((name) => this.#keepLease(workers.find(name))));
+  }
+
+  async #keepLease(worker: Worker | undefined): Promise<void> {
+    const known = worker?.link.known;
+    if (!worker?.isLive || !known) return;
+    const { registry, ownNode } = this.#options;
+    const { url, labels = known.labels, capacity = known.load.capacity } = worker.registration;
+    const sessions = (await worker.link.held()) ?? [];
+    const others = Math.max(0, known.load.sessions - sessions.length);
+    const lease: NodeLease = {
+      node: worker.name,
+      incarnation: known.id.slice(worker.name.length + 1),
+      role: 'worker',
+      url,
+      labels,
+      capacity,
+      one_shots: known.load.one_shots + others,
+      is_draining: known.load.is_draining,
+      version: known.version,
+      link_version: LINK_VERSION,
+      instance_id: known.instance_id,
+      kept_by: ownNode,
+    };
+    const beat = { lease, sessions, claims: [] };
+    const earlier = await registry.beat(beat);
+    // The worker itself has said that it was started again.
+    if (earlier?.kept_by === undefined) return;
+    await registry.leave(worker.name, earlier.incarnation);
+    await registry.beat(beat);
+  }
+}

@@ -1,0 +1,135 @@
+import { AdapterError } from '../../core/errors.js';
+import type { HeldSession } from '../../services/sessions/sessions-options.js';
+
+/** Parts that a node may have in its cluster. */
+export type NodeRole = 'node' | 'gateway' | 'worker';
+
+/** What a node says of itself in the registry, as long as its lease lasts. */
+export interface NodeLease {
+  readonly node: string;
+  readonly incarnation: string;
+  readonly role: NodeRole;
+  /** Where its port for links is reached; null for a gateway, which has none. */
+  readonly url: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Most sessions and running one-shot commands. */
+  readonly capacity: number;
+  /** Running one-shot commands. Its sessions are counted by the registry. */
+  readonly one_shots: number;
+  readonly is_draining: boolean;
+  readonly version: string;
+  readonly link_version: number;
+  readonly instance_id: string;
+  /** The gateway that keeps the lease by its link; undefined for a node that keeps it itself. */
+  readonly kept_by?: string | undefined;
+}
+
+/** A lease, and its time that is left, in milliseconds. */
+export interface HeldLease {
+  readonly lease: NodeLease;
+  readonly remainingMs: number;
+}
+
+/** A command without a session whose id was chosen by its client. */
+export interface CommandClaim {
+  /** Id of the principal. */
+  readonly owner: string;
+  readonly commandId: string;
+}
+
+/** What a node writes with each beat. */
+export interface Beat {
+  readonly lease: NodeLease;
+  readonly sessions: readonly HeldSession[];
+  /** Commands that run there at the moment. */
+  readonly claims: readonly CommandClaim[];
+}
+
+/** A worker that has no registry of its own: an operator or a program has registered it at a gateway. */
+export interface RegisteredWorker {
+  readonly node: string;
+  readonly url: string;
+  /** Replace those that the worker says itself. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly capacity?: number | undefined;
+}
+
+/** What the registry has at the moment. */
+export interface RegistryView {
+  /** All nodes with a lease, by name. */
+  readonly nodes: ReadonlyMap<string, NodeLease>;
+  readonly registered: readonly RegisteredWorker[];
+  /** Another one than before: the registry has lost the registered workers. Undefined when it never had any. */
+  readonly epoch: string | undefined;
+}
+
+/** A node on which a session may be opened, and the id that the session would have there. */
+interface Candidate {
+  readonly node: string;
+  /** `name-incarnation`. */
+  readonly nodeId: string;
+  readonly sessionId: string;
+}
+
+/** What a place is reserved for. */
+export interface PlaceWish {
+  readonly candidates: readonly Candidate[];
+  /** The node has to have all of them. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Id of the principal. */
+  readonly owner: string;
+  /** Most sessions of the owner on all nodes; undefined for any number. */
+  readonly maxOfOwner: number | undefined;
+  /** Name of the node that is chosen while it carries at most one more than the least full one. */
+  readonly preferred: string | undefined;
+}
+
+/** A reserved place, or why there is none: none has room, none of the nodes has a lease, the owner has enough. */
+export type Reservation = Candidate | { readonly refused: 'no_room' | 'no_lease' | 'owner_limit' };
+
+/**
+ * What all nodes of a cluster share: which nodes there are, and what must happen once among all of them. Every method
+ * but the getter rejects with REGISTRY_UNAVAILABLE, within about a second, when the registry does not answer; at once
+ * while it is known not to.
+ */
+export interface Registry {
+  /** Why it does not answer; undefined while it does. */
+  readonly problem: string | undefined;
+  /** Calls `listener` whenever it can be reached again, and at the first time. */
+  onReachable(listener: () => void): void;
+  /**
+   * Renews the lease of a node, and asserts its sessions and claims.
+   * @returns the lease of another incarnation that has the name at the moment; nothing was written then
+   */
+  beat(beat: Beat): Promise<NodeLease | undefined>;
+  /** The lease of a node; undefined when there is none. */
+  find(node: string): Promise<HeldLease | undefined>;
+  /** Ends the lease of a node, unless another incarnation has it. */
+  leave(node: string, incarnation: string): Promise<void>;
+  read(): Promise<RegistryView>;
+  /** Keeps a worker for all gateways. */
+  register(worker: RegisteredWorker): Promise<void>;
+  /**
+   * Writes registered workers back into a registry that has lost them.
+   * @param epoch names its content from now on, unless another gateway has named it already
+   * @returns the epoch that counts
+   */
+  restore(workers: readonly RegisteredWorker[], epoch: string): Promise<string>;
+  /** Forgets a registered worker, and ends its lease. */
+  unregister(node: string): Promise<void>;
+  /** Takes a place for a session, for two leases; the node asserts it from then on. Exact over all gateways. */
+  reserve(wish: PlaceWish): Promise<Reservation>;
+  /** Gives a place back. */
+  release(nodeId: string, session: HeldSession): Promise<void>;
+  /** Notes that a command runs on a node, for ten minutes; gives the node that it was noted for first. */
+  claim(claim: CommandClaim, nodeId: string): Promise<string>;
+  /** Takes a claim back that was for this node: the command did not run. */
+  unclaim(claim: CommandClaim, nodeId: string): Promise<void>;
+}
+
+/** The error of a request that needs the registry while it does not answer. */
+export const registryUnavailable = (why: string, cause?: unknown): AdapterError =>
+  new AdapterError('REGISTRY_UNAVAILABLE', `the registry of the cluster does not answer: ${why}`, {
+    details: { retry_safe: true, maybe_executed: false },
+    ...(cause !== undefined && { cause }),
+  });
