@@ -8,21 +8,25 @@ import { type LinkIdentity, LINK_VERSION } from '../core/cluster/link-messages.j
 import { AdapterError } from '../core/errors.js';
 import { LinkSecret } from '../services/access/link-proof.js';
 import { type ClusterPort, NO_CLUSTER, type Rival } from '../services/ports/cluster-port.js';
+import type { CommandRegistry } from '../services/registry/command-registry.js';
 import type { Services } from '../services/services.js';
 import { LinkServer } from '../transports/nodes/link-server.js';
 import { buildLinkHttp } from './link-http.js';
 
 import type { Engine } from './engine.js';
+import { quotaLimits } from './limits.js';
 import type { OwnNode } from './own-node.js';
 import type { RuntimeContext } from './runtime-context.js';
 
 /** The parts of the daemon that its cluster shows or asks. */
-type Shown = Pick<Services, 'access' | 'sessions' | 'executions' | 'connections'>;
+interface Shown extends Pick<Services, 'access' | 'sessions' | 'executions' | 'connections'> {
+  readonly commands: CommandRegistry;
+}
 
 /** Builds what knows the other nodes. */
 export function buildCluster(
   { instance }: Engine,
-  { access, sessions, executions, connections }: Shown,
+  { access, sessions, executions, connections, commands }: Shown,
   context: RuntimeContext,
 ): ClusterPort {
   const { node, shared, configuration, version, log, closers, traces, metrics } = context;
@@ -33,7 +37,7 @@ export function buildCluster(
   if (cluster.role === 'worker') {
     const joined = registry && { registry, leaseMs: cluster.leaseMs, log: log('cluster') };
     return new WorkerNode({
-      registry: joined && { ...joined, sessions: () => sessions.held() },
+      registry: joined && { ...joined, sessions: () => sessions.held(), claims: () => commands.runningByOwnId() },
       identity,
       labels: cluster.labels,
       capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
@@ -42,7 +46,8 @@ export function buildCluster(
   }
   const { secret, tls } = credentialsOf(configuration());
   const about = { identity, secret, tls, leaseMs: cluster.leaseMs };
-  const gateway = new Gateway({ ...about, registry, connections, traces, metrics, log: log('cluster') });
+  const maxSessions = () => quotaLimits(configuration()).maxSessions;
+  const gateway = new Gateway({ ...about, registry, maxSessions, connections, traces, metrics, log: log('cluster') });
   closers.push(() => gateway[Symbol.asyncDispose]());
   access.onTokenEnd((id) => {
     gateway.endAccess(id);

@@ -22,6 +22,7 @@ import { SyntaxGuard } from '../services/gate/syntax-guard.js';
 import { TypingGate } from '../services/gate/typing-gate.js';
 import { SessionUsage } from '../services/resources/session-usage.js';
 import { Sessions } from '../services/sessions/sessions.js';
+import type { SessionsOptions } from '../services/sessions/sessions-options.js';
 import { SessionStartup } from '../services/startup/session-startup.js';
 import { StreamedInputs } from '../services/commands/streamed-inputs.js';
 import type { Executions } from '../services/users/executions.js';
@@ -82,8 +83,9 @@ function buildRecordings({ configuration, secrets, log }: RuntimeContext): Recor
 
 function buildSessions(
   { gate, confirmations, quotas, registry, monitor, executions, recordings }: Guards & Pick<Services, 'recordings'>,
-  { configuration, limits, metrics, audit, notifications, log, closers, node }: RuntimeContext,
+  context: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
+  const { configuration, limits, metrics, audit, notifications, log, closers, node } = context;
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
   const sessions = new Sessions({
     executions,
@@ -98,9 +100,21 @@ function buildSessions(
     audit,
     log: log('sessions'),
     node: node?.id,
+    onEnded: placeReleaser(context),
   });
   closers.push(() => sessions[Symbol.asyncDispose]());
   return { sessions, usage };
+}
+
+/** Gives the places of ended sessions back to the cluster; undefined without a registry. */
+function placeReleaser({ shared, node, log }: RuntimeContext): SessionsOptions['onEnded'] {
+  if (!shared || !node) return undefined;
+  return (session) => {
+    shared.registry.release(node.id, session).catch((error: unknown) => {
+      const why = (error as Error).message;
+      log('cluster').debug('a place could not be given back, and expires', { session_id: session.id, why });
+    });
+  };
 }
 
 function buildCommands(

@@ -70,7 +70,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     status: buildStatus(engine, { ...execution, connections, executions }, context),
     machine: buildMachine(context),
     ...buildObservation(engine, { ...execution, executions, confirmations, llm, registry }, context),
-    ...withCluster(engine, { ...execution, access, executions, connections }, context),
+    ...withCluster(engine, { ...execution, access, executions, connections, commands: registry }, context),
     isClosing,
   };
 }

@@ -11,10 +11,11 @@ import type { Link } from './link.js';
 import type { LinkedCaller } from './link-types.js';
 import { Membership, obstacleOf } from './membership.js';
 import { placeable } from './placement.js';
+import { SharedPlaces } from './places.js';
 import { makePass } from './pass.js';
 import type { Registry } from './registry/registry.js';
 import { makeRelay, type RelayRecorders } from './relay.js';
-import { Router } from './router.js';
+import { Router, type Shared } from './router.js';
 import { ClusterSubscriptions } from './subscribe.js';
 import { Workers, type WorkersOptions } from './workers.js';
 
@@ -26,6 +27,8 @@ export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onCha
   readonly connections: Pick<Connections, 'all'>;
   /** Undefined where workers are registered at each gateway. */
   readonly registry: Registry | undefined;
+  /** Most sessions of a token; with a registry on all nodes together. */
+  readonly maxSessions: () => number;
 }
 
 /** The cluster of a gateway: it sends the requests of its clients on to workers, and runs nothing itself. */
@@ -59,7 +62,7 @@ export class Gateway implements ClusterPort {
       const own = { registry, leaseMs, identity, role: 'gateway', labels: {}, load: () => this.load(), held } as const;
       this.membership = new Membership({ ...own, onView: this.#known.update, log });
     }
-    const router = new Router(this.#workers, this.#subscriptions, makeRelay(options));
+    const router = new Router(this.#workers, this.#subscriptions, makeRelay(options), this.#shared());
     this.route = (received) => router.route(received);
     const pass = makePass(options);
     this.passageFor = (request) => {
@@ -120,6 +123,12 @@ export class Gateway implements ClusterPort {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.membership?.[Symbol.asyncDispose]();
     await this.#workers[Symbol.asyncDispose]();
+  }
+
+  #shared(): Shared | undefined {
+    const { registry, identity, maxSessions, log } = this.#options;
+    if (!registry || !this.#known) return undefined;
+    return { known: this.#known, places: new SharedPlaces({ registry, ownNode: identity.node, maxSessions, log }) };
   }
 
   #each(act: (link: Link) => void): void {

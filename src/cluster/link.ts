@@ -54,6 +54,8 @@ export interface LinkRequest {
   readonly repeat: Repeat;
   /** The trace that it belongs to on the worker. */
   readonly trace?: TraceCarrier | undefined;
+  /** Id that was reserved for the session that it opens. */
+  readonly reserved?: string | undefined;
 }
 
 /** A request without an answer yet. */
@@ -178,8 +180,7 @@ export class Link implements AsyncDisposable {
   /** The sessions that the worker has open; undefined when it does not say. */
   async held(): Promise<readonly HeldSession[] | undefined> {
     const asked = this.#socket?.timeout(this.#options.leaseMs).emitWithAck('held', {});
-    const parsed = heldMessage.safeParse(await asked?.catch(() => undefined));
-    return parsed.success ? parsed.data : undefined;
+    return heldMessage.safeParse(await asked?.catch(() => undefined)).data;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -287,14 +288,14 @@ export class Link implements AsyncDisposable {
   }
 
   #send(socket: Socket, pending: Pending): void {
-    const { name, payload, caller, trace } = pending;
+    const { name, payload, caller, trace, reserved } = pending;
     pending.isSent = true;
     const { sink } = caller;
     const client = sink && this.#clients.announce({ ...caller, sink }, socket, this.#options.ownNode);
     const about = client
       ? { client: client.caller.sink.id }
       : { caller: { principal: announced(caller.principal, this.#options.ownNode), from: caller.from } };
-    socket.emit('request', { ...about, name, payload, trace }, (reply: LinkReply) => {
+    socket.emit('request', { ...about, name, payload, trace, reserved }, (reply: LinkReply) => {
       client?.holdForReply();
       if (client && !('error' in reply)) this.#clients.note(client, { name, payload, reply });
       pending.answer(reply);

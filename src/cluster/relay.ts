@@ -14,6 +14,8 @@ interface RelayedRequest {
   readonly repeat: Repeat;
   /** The trace that the client names. */
   readonly trace: TraceCarrier | undefined;
+  /** Id that was reserved for the session that it opens. */
+  readonly reserved?: string | undefined;
 }
 
 /** Sends a request to a worker; never rejects. */

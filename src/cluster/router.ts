@@ -6,17 +6,19 @@ import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Request } from '../core/protocol/requests.js';
 import { randomText } from '../engine/system/random.js';
 import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
-import { noCapacity, sessionLost } from './failures.js';
+import { noCapacity, nodeLost, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
 import type { LinkReply } from './link-types.js';
 import { ObjectPlaces } from './object-places.js';
 import { choosePlace, placeable } from './placement.js';
+import type { KnownWorkers } from './known-workers.js';
 import type { PassedTo } from './pass.js';
+import type { SharedPlaces } from './places.js';
 import type { Relay } from './relay.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 import type { Worker, Workers } from './workers.js';
 
-/** Sends a request to other nodes; never rejects. */
+/** Sends a request to other nodes; rejects with AdapterErrors only. */
 type Send = () => Promise<RoutedReply>;
 
 /** Fields of a request that say where it goes. */
@@ -26,14 +28,22 @@ interface Placed {
   readonly placement?: Request<'open_session'>['placement'];
 }
 
+/** What all gateways share, where there is a registry. */
+export interface Shared {
+  readonly known: Pick<KnownWorkers, 'find' | 'assertAvailable'>;
+  readonly places: Pick<SharedPlaces, 'open' | 'claim' | 'unclaim'>;
+}
+
 /** Finds the worker of each request that a gateway receives, and sends it there. */
 export class Router {
   readonly #workers: Workers;
   readonly #subscriptions: ClusterSubscriptions;
   readonly #relay: Relay;
+  readonly #shared: Shared | undefined;
   readonly #places = new ObjectPlaces();
 
-  constructor(workers: Workers, subscriptions: ClusterSubscriptions, relay: Relay) {
+  constructor(workers: Workers, subscriptions: ClusterSubscriptions, relay: Relay, shared: Shared | undefined) {
+    this.#shared = shared;
     this.#workers = workers;
     this.#subscriptions = subscriptions;
     this.#relay = relay;
@@ -74,11 +84,8 @@ export class Router {
   passing({ name, request, caller, repeatKey }: PassedRequest): PassedTo | undefined {
     const address = addressOf(name, request);
     switch (address.to) {
-      case 'node': {
-        const worker = this.#workers.find(address.node);
-        if (!worker) throw sessionLost(address.sessionId ?? '', nameOfNode(address.node));
-        return { worker, isPlaced: false };
-      }
+      case 'node':
+        return { worker: this.#ofSession(address), isPlaced: false };
       case 'named':
         return { worker: this.#workers.get(address.name), isPlaced: false };
       case 'only_worker':
@@ -94,15 +101,29 @@ export class Router {
     }
   }
 
+  /** @throws AdapterError SESSION_NOT_FOUND, REGISTRY_UNAVAILABLE */
+  #ofSession({ node, sessionId = '' }: { readonly node: string; readonly sessionId?: string }): Worker {
+    const worker = this.#workers.find(node);
+    if (worker) return worker;
+    this.#shared?.known.assertAvailable();
+    throw sessionLost(sessionId, nameOfNode(node));
+  }
+
   #toNode(
     { node, sessionId }: { readonly node: string; readonly sessionId?: string },
     received: ReceivedRequest,
   ): Send {
     const worker = this.#workers.find(node);
     if (worker) return this.#to(worker, received);
-    if (sessionId !== undefined) throw sessionLost(sessionId, nameOfNode(node));
-    // The id may be one that a client has chosen, or of an earlier run of a node.
-    return () => this.#askOwner(received);
+    if (sessionId !== undefined && !this.#shared) throw sessionLost(sessionId, nameOfNode(node));
+    return async () => {
+      // It may have come since the last beat.
+      const found = await this.#shared?.known.find(node);
+      if (found) return this.#to(found, received)();
+      if (sessionId !== undefined) throw sessionLost(sessionId, nameOfNode(node));
+      // The id may be one that a client has chosen, or of an earlier run of a node.
+      return this.#askOwner(received);
+    };
   }
 
   #to(worker: Worker, received: ReceivedRequest): Send {
@@ -131,21 +152,53 @@ export class Router {
     const id = commandId ?? callId;
     const earlier = this.#earlierPlace(caller.principal.id, id);
     if (earlier) return this.#to(earlier, received);
+    if (this.#shared && name === 'open_session') return this.#toReserved(this.#shared, received, placement);
     const key = id === undefined ? undefined : `${caller.principal.id} ${id}`;
     const worker = this.#choose({ placement, key });
     if (name === 'check_command') return this.#to(worker, received);
+    if (this.#shared && name === 'execute_command' && commandId !== undefined)
+      return this.#toClaimed(this.#shared, received, commandId, worker);
+    return async () => answeredBy(await this.#begin(worker, received));
+  }
+
+  /** Sends something to a worker that is a part of its load meanwhile. */
+  async #begin(worker: Worker, received: ReceivedRequest, reserved?: string): Promise<LinkReply> {
+    const end = worker.begin();
+    const reply = await this.#request(worker, received, reserved);
+    end();
+    return reply;
+  }
+
+  /** Opens a session where all gateways together have a place for it. */
+  #toReserved({ places }: Shared, received: ReceivedRequest, placement: Placed['placement']): Send {
+    const workers = this.#wished(placement);
+    const { principal } = received.caller;
+    const wish = { workers, labels: placement?.labels, principal, whyNone: () => this.#whyNone(placement) };
+    return async () => answeredBy(await places.open(wish, (worker, id) => this.#begin(worker, received, id)));
+  }
+
+  /** Runs a command on the node of its first try, whichever gateway that came to. */
+  #toClaimed({ places, known }: Shared, received: ReceivedRequest, commandId: string, chosen: Worker): Send {
+    const { principal } = received.caller;
     return async () => {
-      const end = worker.begin();
-      const reply = await this.#request(worker, received);
-      end();
-      return answeredBy(reply);
+      const own = chosen.link.known?.id ?? chosen.name;
+      const holder = await places.claim(principal, commandId, own);
+      const node = holder ?? own;
+      const worker = node === own ? chosen : (this.#workers.find(node) ?? (await known.find(node)));
+      if (!worker) throw nodeLost(nameOfNode(node), 'by_id', 'the command was sent there before');
+      const reply = await this.#begin(worker, received);
+      if ('error' in reply && reply.error.code === 'NODE_UNREACHABLE') places.unclaim(principal, commandId, own);
+      return answeredBy(holder === undefined ? withNoClaim(reply) : reply);
     };
+  }
+
+  #wished(placement: Placed['placement']): readonly Worker[] {
+    return placement?.node === undefined ? this.#workers.all() : [this.#usable(placement.node)];
   }
 
   /** @throws AdapterError NO_CAPACITY, and as `#usable` */
   #choose({ placement, key }: { readonly placement?: Placed['placement']; readonly key?: string | undefined }): Worker {
-    const wished = placement?.node === undefined ? this.#workers.all() : [this.#usable(placement.node)];
-    const worker = choosePlace(wished, { labels: placement?.labels, key });
+    const worker = choosePlace(this.#wished(placement), { labels: placement?.labels, key });
     if (!worker) throw noCapacity(this.#whyNone(placement));
     return worker;
   }
@@ -182,11 +235,15 @@ export class Router {
     return `none of ${workers.length} workers${wish} is connected, takes new work and has room`;
   }
 
-  async #request(worker: Worker, { name, payload, request, caller, trace }: ReceivedRequest): Promise<LinkReply> {
+  async #request(
+    worker: Worker,
+    { name, payload, request, caller, trace }: ReceivedRequest,
+    reserved?: string,
+  ): Promise<LinkReply> {
     const named = withId(worker, name, payload, request);
     const { repeat } = ROUTES[name];
     if (named.id !== undefined) this.#places.note(caller.principal.id, named.id, worker.name);
-    const reply = await this.#relay(worker, { name, payload: named.payload, caller, repeat, trace });
+    const reply = await this.#relay(worker, { name, payload: named.payload, caller, repeat, trace, reserved });
     const { command_id: commandId } = reply as Placed;
     if (typeof commandId === 'string') this.#places.note(caller.principal.id, commandId, worker.name);
     return reply;
@@ -194,6 +251,14 @@ export class Router {
 }
 
 const answeredBy = (reply: LinkReply): RoutedReply => ({ reply, isRecorded: !isOfThisNode(reply) });
+
+/** Says that another gateway may have run the same command: the registry could not be asked. */
+function withNoClaim(reply: LinkReply): LinkReply {
+  if ('error' in reply || !('warnings' in reply)) return reply;
+  const message =
+    'the registry of the cluster does not answer: if the same command_id is sent to another gateway, the command may run twice';
+  return { ...reply, warnings: [...(reply.warnings ?? []), { code: 'NO_CLAIM', message }] };
+}
 
 /** Errors of this node itself, which no worker has recorded. */
 const isOfThisNode = (reply: LinkReply): boolean =>

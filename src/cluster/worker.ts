@@ -2,6 +2,7 @@ import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { HeldSession } from '../services/sessions/sessions-options.js';
 import type { ClusterPort, NodesPort } from '../services/ports/cluster-port.js';
+import type { CommandClaim } from './registry/registry.js';
 import { Membership, type MembershipOptions, obstacleOf } from './membership.js';
 
 /** Dependencies of `WorkerNode`. */
@@ -18,6 +19,8 @@ export interface WorkerNodeOptions {
 interface WorkerRegistry extends Pick<MembershipOptions, 'registry' | 'leaseMs' | 'log'> {
   /** The sessions that it has open, which the registry counts. */
   readonly sessions: () => readonly HeldSession[];
+  /** The commands that run, and must run nowhere else. */
+  readonly claims: () => readonly CommandClaim[];
 }
 
 const onGateways = (): never => {
@@ -42,7 +45,7 @@ export class WorkerNode implements ClusterPort {
         labels,
         role: 'worker',
         load: () => withoutSessions(this.load(), registry.sessions().length),
-        held: () => ({ sessions: registry.sessions(), claims: [] }),
+        held: () => ({ sessions: registry.sessions(), claims: registry.claims() }),
       });
   }
 

@@ -64,7 +64,7 @@ export interface RegistryView {
 }
 
 /** A node on which a session may be opened, and the id that the session would have there. */
-interface Candidate {
+export interface Candidate {
   readonly node: string;
   /** `name-incarnation`. */
   readonly nodeId: string;

@@ -72,6 +72,8 @@ export const requestMessage = z.object({
   name: text,
   payload: z.unknown(),
   trace: trace.optional().catch(undefined),
+  /** Id that was reserved for the session that the request opens. */
+  reserved: text.optional(),
 });
 
 /** Asks for a ticket with which one request of a client is made over HTTP, on the same port. */

@@ -54,7 +54,12 @@ export class Quotas {
   admitSession({ isLocalPeer }: Principal, open: number): void {
     const { maxSessions } = this.#limits();
     if (isLocalPeer || open < maxSessions) return;
-    const message = `this token has ${maxSessions} sessions open already (max_sessions_per_token); close one`;
-    throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions_per_token: maxSessions } });
+    throw sessionLimitReached(maxSessions);
   }
+}
+
+/** The error of a token that has as many sessions as it may. */
+export function sessionLimitReached(maxSessions: number): AdapterError {
+  const message = `this token has ${maxSessions} sessions open already (max_sessions_per_token); close one`;
+  return new AdapterError('SESSION_LIMIT', message, { details: { max_sessions_per_token: maxSessions } });
 }

@@ -30,4 +30,6 @@ export interface Caller {
   readonly from?: string | undefined;
   /** Name of the node that has sent the request on; it has counted it. Undefined for a client of this daemon. */
   readonly relayedBy?: string | undefined;
+  /** Id that the other node has reserved for the session that the request opens. */
+  readonly reservedSessionId?: string | undefined;
 }

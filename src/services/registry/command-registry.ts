@@ -1,5 +1,6 @@
 import { forbidden } from '../../core/protocol/permissions.js';
 import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
+import { nodeOf } from '../../core/cluster/node-id.js';
 import { AdapterError } from '../../core/errors.js';
 import { RecentSet } from '../../core/recent-set.js';
 import { CommandJournal } from './command-journal.js';
@@ -60,6 +61,14 @@ class OwnCommands {
       this.#lastEndMs = Date.now();
       this.#noteEnd(record);
     });
+  }
+
+  runningOneShots(): string[] {
+    if (this.#running === 0) return [];
+    const running = [...this.#records.values()].filter(
+      ({ command, sessionId }) => sessionId === null && !command.endedAt,
+    );
+    return running.map(({ command }) => command.id);
   }
 
   lastEndedOf(sessionId: string): CommandRecord | undefined {
@@ -140,6 +149,13 @@ export class CommandRegistry {
   /** True when the owner had a command with this id whose record has been dropped. */
   hasForgotten(commandId: string, owner: string): boolean {
     return this.#owners.get(owner)?.hasForgotten(commandId) ?? false;
+  }
+
+  /** Commands without a session that run under ids that clients have chosen, with the ids of their owners. */
+  runningByOwnId(): { readonly owner: string; readonly commandId: string }[] {
+    return [...this.#owners].flatMap(([owner, own]) =>
+      own.runningOneShots().flatMap((commandId) => (nodeOf(commandId) === undefined ? [{ owner, commandId }] : [])),
+    );
   }
 
   /** Adds a command; when it has ended, older ones of its owner may be dropped. */

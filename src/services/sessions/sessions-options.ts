@@ -35,6 +35,8 @@ export interface SessionsOptions extends IdOptions {
   readonly recordings: Pick<Recordings, 'begin' | 'end' | 'discard'>;
   readonly audit: AuditTrail;
   readonly quotas: Pick<Quotas, 'admitSession'>;
+  /** Called when a session has ended, so that its place is free. */
+  readonly onEnded?: ((session: HeldSession) => void) | undefined;
   readonly log: Log;
 }
 

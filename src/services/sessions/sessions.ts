@@ -1,5 +1,6 @@
 import type { Principal } from '../../core/access/principal.js';
 import { auditPrincipal } from '../../core/audit/event.js';
+import { nodeOf } from '../../core/cluster/node-id.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../../core/ids.js';
 import { lowerLimits } from '../../core/limits/limits.js';
@@ -76,7 +77,7 @@ export class Sessions implements AsyncDisposable {
     const installed = shellFor(request.shell, execution);
     const sandbox = chooseProfile(request.sandbox, pool.sandbox);
     const cwd = enterableDirectory(request.cwd ?? pool.cwd, pool.cwd, execution);
-    const id = sessionIdFrom(randomBytes(ID_BYTES), this.#options.node);
+    const id = this.#newId(caller, isHidden);
     const opening = { id, owner: caller.principal, isHidden };
     this.#opening.add(opening);
     try {
@@ -153,6 +154,13 @@ export class Sessions implements AsyncDisposable {
   #countOf({ id }: Principal): number {
     const open = this.registry.all().filter(({ owner }) => owner.id === id);
     return open.length + [...this.#opening].filter(({ owner }) => owner.id === id).length;
+  }
+
+  /** The id that was reserved for the session, if it is one of this run of the node. */
+  #newId({ reservedSessionId: reserved }: Caller, isHidden: boolean): string {
+    const { node } = this.#options;
+    const isUsable = !isHidden && reserved !== undefined && nodeOf(reserved) === node && !this.registry.find(reserved);
+    return isUsable ? reserved : sessionIdFrom(randomBytes(ID_BYTES), node);
   }
 
   #register(
@@ -243,6 +251,7 @@ export class Sessions implements AsyncDisposable {
     await this.#options.recordings.end(record.recorder);
     this.#options.usage.forget(record);
     await this.#options.commands.forgetSession(id, record.owner.id);
+    if (!record.isHidden) this.#options.onEnded?.(asHeld(record));
     this.#options.log.info('session closed', { session_id: id, reason });
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }

@@ -128,13 +128,20 @@ export class GatewayLink {
     };
   }
 
-  /** Handles a request; never rejects. */
-  async #answer(
-    { client, caller: about, name, payload, trace }: z.output<typeof requestMessage>,
-    acknowledge: ((reply: unknown) => void) | undefined,
-  ): Promise<void> {
+  /** The client of a request; undefined for one that was not announced. */
+  #sourceOf({ client, caller: about, reserved }: z.output<typeof requestMessage>): Caller | undefined {
     const known = client === undefined ? undefined : this.#clients.get(client)?.caller;
     const caller = known ?? (about && this.#callerOf(about));
+    return caller && { ...caller, reservedSessionId: reserved };
+  }
+
+  /** Handles a request; never rejects. */
+  async #answer(
+    request: z.output<typeof requestMessage>,
+    acknowledge: ((reply: unknown) => void) | undefined,
+  ): Promise<void> {
+    const { name, payload, trace } = request;
+    const caller = this.#sourceOf(request);
     if (!caller) {
       acknowledge?.(errorReply(`${name} is of a client that was not announced`));
       return;

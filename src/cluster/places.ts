@@ -1,0 +1,141 @@
+import { announced } from '../core/cluster/link-messages.js';
+import { AdapterError } from '../core/errors.js';
+import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
+import type { Principal } from '../core/access/principal.js';
+import type { Log } from '../core/logging/log.js';
+import { sessionLimitReached } from '../services/access/quotas.js';
+import type { HeldSession } from '../services/sessions/sessions-options.js';
+import { randomBytes } from '../engine/system/random.js';
+import { noCapacity } from './failures.js';
+import type { LinkReply } from './link-types.js';
+import { registryUnavailable } from './registry/registry.js';
+import type { Candidate, CommandClaim, Registry, Reservation } from './registry/registry.js';
+import type { Worker } from './workers.js';
+
+/** Dependencies of `SharedPlaces`. */
+export interface SharedPlacesOptions {
+  readonly registry: Registry;
+  /** Name of this node. */
+  readonly ownNode: string;
+  /** Most sessions of a token, on all nodes together. */
+  readonly maxSessions: () => number;
+  readonly log: Log;
+}
+
+/** What a session is opened with. */
+export interface SessionWish {
+  /** Workers on which it may be. */
+  readonly workers: readonly Worker[];
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly principal: Principal;
+  /** Says why there is no place. */
+  readonly whyNone: () => string;
+}
+
+/** Opens a session on a worker, under an id that was reserved. */
+type Open = (worker: Worker, sessionId: string) => Promise<LinkReply>;
+
+/** Places that all gateways of a cluster share: for sessions, and for commands that must run once. */
+export class SharedPlaces {
+  readonly #options: SharedPlacesOptions;
+
+  constructor(options: SharedPlacesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reserves a place, and opens a session there. A place is given back when the session is certainly not open.
+   * @throws AdapterError REGISTRY_UNAVAILABLE, SESSION_LIMIT, NO_CAPACITY
+   */
+  async open({ workers, labels = {}, principal, whyNone }: SessionWish, open: Open): Promise<LinkReply> {
+    const usable = workers.filter(({ isLive, isDraining }) => isLive && !isDraining);
+    const random = randomBytes(ID_BYTES);
+    const candidates = usable.flatMap(({ name, link: { known } }) =>
+      known
+        ? [
+            {
+              node: name,
+              nodeId: known.id,
+              sessionId: sessionIdFrom(random, known.id),
+            },
+          ]
+        : [],
+    );
+    const maxOfOwner = principal.isLocalPeer ? undefined : this.#options.maxSessions();
+    const owner = this.#ownerOf(principal);
+    const wish = {
+      candidates,
+      labels,
+      owner,
+      maxOfOwner,
+      preferred: undefined,
+    };
+    const place = await this.#options.registry.reserve(wish);
+    const worker = usable.find(({ name }) => 'node' in place && name === place.node);
+    if ('refused' in place || !worker)
+      throw refusalOf(place, candidates, {
+        maxSessions: maxOfOwner ?? 0,
+        whyNone,
+      });
+    const reply = await open(worker, place.sessionId);
+    if (!isOpen(reply, place.sessionId)) this.#giveBack(place, { id: place.sessionId, owner });
+    return reply;
+  }
+
+  /**
+   * Notes that a command of a client's own id runs on a worker.
+   * @returns `name-incarnation` of the worker that it was noted for first; undefined when the registry does not answer
+   */
+  async claim(principal: Principal, commandId: string, nodeId: string): Promise<string | undefined> {
+    try {
+      return await this.#options.registry.claim(this.#claimOf(principal, commandId), nodeId);
+    } catch (error) {
+      if (error instanceof AdapterError && error.code === 'REGISTRY_UNAVAILABLE') return undefined;
+      throw error;
+    }
+  }
+
+  /** Takes the note back: the command was not sent. */
+  unclaim(principal: Principal, commandId: string, nodeId: string): void {
+    this.#options.registry.unclaim(this.#claimOf(principal, commandId), nodeId).catch(this.#note);
+  }
+
+  #giveBack({ nodeId }: Candidate, session: HeldSession): void {
+    this.#options.registry.release(nodeId, session).catch(this.#note);
+  }
+
+  /** What is not given back expires. */
+  readonly #note = (error: unknown): void => {
+    this.#options.log.warn('a place could not be given back, and expires', {
+      why: (error as Error).message,
+    });
+  };
+
+  /** As the worker knows the client. */
+  #ownerOf(principal: Principal): string {
+    return announced(principal, this.#options.ownNode).id;
+  }
+
+  #claimOf(principal: Principal, commandId: string): CommandClaim {
+    return { owner: this.#ownerOf(principal), commandId };
+  }
+}
+
+/** Why there is no place. */
+function refusalOf(
+  place: Reservation,
+  candidates: readonly Candidate[],
+  { maxSessions, whyNone }: { readonly maxSessions: number; readonly whyNone: () => string },
+): AdapterError {
+  const why = 'refused' in place ? place.refused : 'no_room';
+  if (why === 'owner_limit') return sessionLimitReached(maxSessions);
+  if (why === 'no_lease' && candidates.length > 0)
+    return registryUnavailable('it has no leases, and the nodes write them again within seconds');
+  return noCapacity(whyNone());
+}
+
+/** Whether a session is open under its id, or may be. A worker that does not know of reservations makes an id of its own. */
+function isOpen(reply: LinkReply, sessionId: string): boolean {
+  if ('error' in reply) return reply.error.code === 'NODE_LOST';
+  return 'session_id' in reply && reply.session_id === sessionId;
+}
