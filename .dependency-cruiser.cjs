@@ -63,6 +63,8 @@ module.exports = {
       '^src/engine/platform/process-identity',
       '^src/engine/files/(open-file|write-content)',
       '^src/engine/user/find-user',
+      '^src/services/exchange/',
+      '^src/transports/access\\.ts$',
       // An MCP server is the same one over standard input as over HTTP.
       '^src/transports/mcp/(mcp-server|start-directory|tool-backend)',
     ]),

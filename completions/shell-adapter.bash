@@ -21,6 +21,7 @@ _shell_adapter() {
       '|screenshot') path='screenshot' ;;
       '|wait') path='wait' ;;
       '|ports') path='ports' ;;
+      '|forward') path='forward' ;;
       '|watch') path='watch' ;;
       '|close') path='close' ;;
       '|cp') path='cp' ;;
@@ -62,6 +63,7 @@ _shell_adapter() {
       'screenshot|--url'|'screenshot|-c'|'screenshot|--config'|'screenshot|--token'|'screenshot|-o'|'screenshot|--output') skip=1 ;;
       'wait|--url'|'wait|-c'|'wait|--config'|'wait|--token'|'wait|--port'|'wait|--path'|'wait|--command'|'wait|--pattern'|'wait|--stream'|'wait|-s'|'wait|--session'|'wait|--screen-text'|'wait|--screen-still'|'wait|--timeout') skip=1 ;;
       'ports|--url'|'ports|-c'|'ports|--config'|'ports|--token') skip=1 ;;
+      'forward|--url'|'forward|-c'|'forward|--config'|'forward|--token'|'forward|--local-port') skip=1 ;;
       'watch|--url'|'watch|-c'|'watch|--config'|'watch|--token'|'watch|-s'|'watch|--session'|'watch|--debounce') skip=1 ;;
       'close|--url'|'close|-c'|'close|--config'|'close|--token') skip=1 ;;
       'cp|--url'|'cp|-c'|'cp|--config'|'cp|--token'|'cp|-s'|'cp|--session') skip=1 ;;
@@ -191,6 +193,10 @@ _shell_adapter() {
     'ports|--url') :; return ;;
     'ports|-c'|'ports|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'ports|--token') :; return ;;
+    'forward|--url') :; return ;;
+    'forward|-c'|'forward|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'forward|--token') :; return ;;
+    'forward|--local-port') :; return ;;
     'watch|--url') :; return ;;
     'watch|-c'|'watch|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'watch|--token') :; return ;;
@@ -302,7 +308,7 @@ _shell_adapter() {
   esac
   case $path in
     '')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop exec check confirm open sessions top history output attach screenshot wait ports watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config protocol completion version help' -- "$cur"); fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop exec check confirm open sessions top history output attach screenshot wait ports forward watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config protocol completion version help' -- "$cur"); fi ;;
     'serve')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config -w --workspace --host --port --example --no-example -h --help' -- "$cur"); else :; fi ;;
     'status')
@@ -333,6 +339,8 @@ _shell_adapter() {
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --port --path --command --pattern --stream -s --session --screen-text --screen-still --regex --timeout --json -h --help' -- "$cur"); else :; fi ;;
     'ports')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
+    'forward')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --local-port -h --help' -- "$cur"); else :; fi ;;
     'watch')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -r --recursive -s --session --debounce --json -h --help' -- "$cur"); else :; fi ;;
     'close')

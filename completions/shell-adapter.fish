@@ -42,6 +42,8 @@ function __shell_adapter_at
         set path 'wait'
       case '|ports'
         set path 'ports'
+      case '|forward'
+        set path 'forward'
       case '|watch'
         set path 'watch'
       case '|close'
@@ -117,6 +119,8 @@ function __shell_adapter_at
       case 'wait|--url' 'wait|-c' 'wait|--config' 'wait|--token' 'wait|--port' 'wait|--path' 'wait|--command' 'wait|--pattern' 'wait|--stream' 'wait|-s' 'wait|--session' 'wait|--screen-text' 'wait|--screen-still' 'wait|--timeout'
         set skip 1
       case 'ports|--url' 'ports|-c' 'ports|--config' 'ports|--token'
+        set skip 1
+      case 'forward|--url' 'forward|-c' 'forward|--config' 'forward|--token' 'forward|--local-port'
         set skip 1
       case 'watch|--url' 'watch|-c' 'watch|--config' 'watch|--token' 'watch|-s' 'watch|--session' 'watch|--debounce'
         set skip 1
@@ -224,6 +228,7 @@ complete -c shell-adapter -n '__shell_adapter_at ""' -a 'attach' -d 'follow a se
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'screenshot' -d 'show what a terminal shows'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'wait' -d 'wait for a port, a file, an output, a screen or the end of a command'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'ports' -d 'list the ports on which sessions listen'
+complete -c shell-adapter -n '__shell_adapter_at ""' -a 'forward' -d 'open a port of a session on this machine, for a browser'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'watch' -d 'print what changes below files and directories'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'close' -d 'end sessions and everything in them'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'cp' -d 'copy files to the daemon, or from it'
@@ -379,6 +384,11 @@ complete -c shell-adapter -n '__shell_adapter_at "ports"' -s c -l config -r -F -
 complete -c shell-adapter -n '__shell_adapter_at "ports"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'
 complete -c shell-adapter -n '__shell_adapter_at "ports"' -l json -d 'print JSON'
 complete -c shell-adapter -n '__shell_adapter_at "ports"' -s h -l help -d 'explain this command'
+complete -c shell-adapter -n '__shell_adapter_at "forward"' -l url -x -d 'where the daemon listens: http://HOST:PORT, or unix:/PATH'
+complete -c shell-adapter -n '__shell_adapter_at "forward"' -s c -l config -r -F -d 'the configuration file with the address'
+complete -c shell-adapter -n '__shell_adapter_at "forward"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'
+complete -c shell-adapter -n '__shell_adapter_at "forward"' -l local-port -x -d 'listen on this port; by default any free one'
+complete -c shell-adapter -n '__shell_adapter_at "forward"' -s h -l help -d 'explain this command'
 complete -c shell-adapter -n '__shell_adapter_at "watch"' -l url -x -d 'where the daemon listens: http://HOST:PORT, or unix:/PATH'
 complete -c shell-adapter -n '__shell_adapter_at "watch"' -s c -l config -r -F -d 'the configuration file with the address'
 complete -c shell-adapter -n '__shell_adapter_at "watch"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'

@@ -39,6 +39,7 @@ import { stopSubcommand } from './daemon/stop.js';
 import { completionSubcommand } from './completion/completion.js';
 import { versionSubcommand } from './daemon/version.js';
 import { createGroup, examples, type Subcommand } from './options/subcommand.js';
+import { forwardSubcommand } from './previews/forward.js';
 import { portsSubcommand } from './waiting/ports.js';
 import { waitSubcommand } from './waiting/wait.js';
 import { watchSubcommand } from './waiting/watch.js';
@@ -62,6 +63,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   screenshotSubcommand,
   waitSubcommand,
   portsSubcommand,
+  forwardSubcommand,
   watchSubcommand,
   closeSubcommand,
   cpSubcommand,

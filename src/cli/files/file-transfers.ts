@@ -1,11 +1,10 @@
-import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import { Agent as SecureAgent, request as httpsRequest } from 'node:https';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 
 import { admittedFile, ClientError } from '../../client/contract/errors.js';
-import { unixEndpoint } from '../../client/connection/unix-socket.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { DaemonAddress } from '../connect/daemon-address.js';
+import { DaemonHttp } from '../connect/daemon-http.js';
 import { BrokenConnection } from './patiently.js';
 
 /** Time in which something of a transfer moves, in milliseconds. Before it begins, a person may have to decide. */
@@ -22,22 +21,14 @@ export interface TransferRequest {
 /** Sends a body. The request may end before. */
 type BodySender = (request: ClientRequest) => Promise<void>;
 
-/** Sends and receives files by HTTP: over the network, by TLS too, or over a Unix socket. */
+/** Sends and receives files by HTTP. */
 export class FileTransfers {
-  readonly #origin: URL;
-  readonly #socketPath: string | undefined;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #daemon: DaemonHttp;
   readonly #sessionId: string | undefined;
-  readonly #agent: Agent;
 
-  constructor({ url, token }: DaemonAddress, sessionId: string | undefined) {
-    const unix = unixEndpoint(url);
-    this.#origin = new URL(unix?.origin ?? url.replace(/^ws/, 'http'));
-    this.#socketPath = unix?.socketPath;
-    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  constructor(address: DaemonAddress, sessionId: string | undefined) {
+    this.#daemon = new DaemonHttp(address);
     this.#sessionId = sessionId;
-    const options = { keepAlive: true };
-    this.#agent = this.#origin.protocol === 'https:' ? new SecureAgent(options) : new Agent(options);
   }
 
   /**
@@ -64,18 +55,17 @@ export class FileTransfers {
 
   /** Closes the connections. */
   close(): void {
-    this.#agent.destroy();
+    this.#daemon[Symbol.dispose]();
   }
 
   #send(method: string, { path, query, headers }: TransferRequest, sendBody?: BodySender): Promise<IncomingMessage> {
-    const url = new URL(`/v1/files/${encodeURIComponent(path)}`, this.#origin);
-    const fields = { ...query, ...(this.#sessionId !== undefined && { session_id: this.#sessionId }) };
-    for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
-    const options = { method, agent: this.#agent, headers: { ...this.#headers, ...headers } };
-    const socket = this.#socketPath === undefined ? {} : { socketPath: this.#socketPath };
-    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const fields = new URLSearchParams({
+      ...query,
+      ...(this.#sessionId !== undefined && { session_id: this.#sessionId }),
+    });
+    const address = `/v1/files/${encodeURIComponent(path)}?${fields.toString()}`;
     return new Promise((resolve, reject) => {
-      const request = send(url, { ...options, ...socket });
+      const request = this.#daemon.begin({ method, path: address, headers });
       const sending = sendBody ? sendAll(request, sendBody) : Promise.resolve(request.end());
       sending.catch(reject);
       request.once('response', (response) => {

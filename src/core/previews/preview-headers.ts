@@ -1,3 +1,4 @@
+import { AdapterError } from '../errors.js';
 import { type ForwardedHeaders, type Headers, HOP_BY_HOP, keep, namedBy } from './http-headers.js';
 
 /** What the program on a port is told about the request. */
@@ -9,6 +10,26 @@ export interface PreviewOrigin {
   /** Header `Host` of the request. */
   readonly host: string;
   readonly isEncrypted: boolean;
+  /** Whether the content is shown under an origin that nothing else has; by default under that of the daemon. */
+  readonly isOwn?: boolean;
+}
+
+/** Header of a request: the origin under which its client shows the content, which nothing else has. */
+export const OWN_ORIGIN_HEADER = 'x-preview-origin';
+
+/**
+ * Where the content is shown: under the origin that the client names, or under that of the daemon.
+ * @param named value of the header `x-preview-origin`
+ * @throws AdapterError INVALID_REQUEST when it names no origin
+ */
+export function shownAt(origin: PreviewOrigin, named: string | readonly string[] | undefined): PreviewOrigin {
+  if (named === undefined) return origin;
+  const url = typeof named === 'string' && URL.canParse(named) ? new URL(named) : undefined;
+  if (!url || url.origin !== named || !/^https?:$/.test(url.protocol)) {
+    const message = `${OWN_ORIGIN_HEADER} has to be an origin, such as http://127.0.0.1:3000; it is ${JSON.stringify(named)}`;
+    throw new AdapterError('INVALID_REQUEST', message);
+  }
+  return { port: origin.port, prefix: '', host: url.host, isEncrypted: url.protocol === 'https:', isOwn: true };
 }
 
 const HTTP_PORT = 80;
@@ -16,7 +37,7 @@ const HTTP_PORT = 80;
 /**
  * Headers of requests that are for the daemon: its tokens, what is replaced, and `Expect`, which the daemon has answered.
  */
-const OF_THE_DAEMON = ['authorization', 'x-api-key', 'host', 'expect', 'forwarded'];
+const OF_THE_DAEMON = ['authorization', 'x-api-key', 'host', 'expect', 'forwarded', OWN_ORIGIN_HEADER];
 
 /** Headers of answers that act on a whole origin, which is the daemon's, or that allow other pages to read them. */
 const OF_THE_ORIGIN = [
@@ -47,13 +68,13 @@ export function requestHeaders(headers: Headers, origin: PreviewOrigin, isUpgrad
     host: `localhost:${origin.port}`,
     'x-forwarded-host': origin.host,
     'x-forwarded-proto': origin.isEncrypted ? 'https' : 'http',
-    'x-forwarded-prefix': origin.prefix,
+    ...(origin.prefix !== '' && { 'x-forwarded-prefix': origin.prefix }),
   };
 }
 
 /**
- * The headers with which the answer of the program goes to the client. A browser gives the content an origin of its own,
- * runs none of its scripts, and sends its cookies to this preview alone.
+ * The headers with which the answer of the program goes to the client. Under the origin of the daemon, a browser gives the
+ * content one of its own, runs none of its scripts, and sends its cookies to this preview alone.
  */
 export function answerHeaders(headers: Headers, origin: PreviewOrigin, isUpgrade = false): ForwardedHeaders {
   const dropped = new Set([...HOP_BY_HOP, ...OF_THE_ORIGIN, ...namedBy(headers)]);
@@ -66,7 +87,9 @@ export function answerHeaders(headers: Headers, origin: PreviewOrigin, isUpgrade
     }),
     ...(typeof location === 'string' && { location: rebaseLocation(location, origin) }),
     ...(isUpgrade && { connection: 'Upgrade', upgrade: 'websocket' }),
-    'content-security-policy': policy === undefined ? 'sandbox' : ['sandbox', ...[policy].flat()],
+    ...(origin.isOwn !== true && {
+      'content-security-policy': policy === undefined ? 'sandbox' : ['sandbox', ...[policy].flat()],
+    }),
   };
 }
 

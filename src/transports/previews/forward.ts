@@ -5,7 +5,7 @@ import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import { passedAnswerHeaders, passedRequestHeaders } from '../../core/cluster/passed-headers.js';
 import type { ForwardedHeaders } from '../../core/previews/http-headers.js';
-import { answerHeaders, requestHeaders } from '../../core/previews/preview-headers.js';
+import { answerHeaders, OWN_ORIGIN_HEADER, requestHeaders, shownAt } from '../../core/previews/preview-headers.js';
 import { parsePreviewUrl } from '../../core/previews/preview-url.js';
 import type { HttpAnswer } from '../../services/exchange/http-exchange.js';
 import type { Services } from '../../services/services.js';
@@ -80,8 +80,8 @@ export async function forward(
     { ...options, trace: traceIn(headers) },
     { name: 'preview_port', payload, caller, elsewhere },
     async (asked) => {
+      const origin = shownAt({ port: asked.port, prefix, host, isEncrypted }, headers[OWN_ORIGIN_HEADER]);
       const connection = previews.connect(asked, caller.principal);
-      const origin = { port: asked.port, prefix, host, isEncrypted };
       const sent = { method, path, headers: requestHeaders(headers, origin, isUpgrade), body, gone };
       const answer = await askPort(connection, sent);
       const shown = answerHeaders(answer.response.headers, origin, answer.upgraded !== undefined);

@@ -1,15 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { Socket } from 'node:net';
-import { type Duplex, pipeline } from 'node:stream';
+import type { Duplex } from 'node:stream';
 
 import { AdapterError } from '../../core/errors.js';
-import type { ForwardedHeaders } from '../../core/previews/http-headers.js';
 import { parsePreviewUrl } from '../../core/previews/preview-url.js';
+import { joinUpgraded, type Upgrading } from '../../services/exchange/join-upgraded.js';
 import { type OriginPolicy, refusalOf } from '../access.js';
 import { onAccessEnd } from '../connection.js';
 import { originOf } from '../http/authentication.js';
 import { refuseConnection } from '../http/refused-connection.js';
-import { admitPreview, forward, type Forwarded, type PreviewOptions } from './forward.js';
+import { admitPreview, forward, type PreviewOptions } from './forward.js';
 
 /** Longest time for the answer to an upgrade, in milliseconds. A client that goes meanwhile is not noticed. */
 const ANSWER_MS = 30_000;
@@ -34,12 +33,6 @@ export function forwardUpgrades(server: Server, options: UpgradeOptions): void {
   });
 }
 
-/** A connection whose client has sent an upgrade, and what it has sent after that. */
-interface Upgrading {
-  readonly client: Duplex;
-  readonly head: Buffer;
-}
-
 /** Never rejects. */
 async function serve(options: UpgradeOptions, raw: IncomingMessage, { client, head }: Upgrading): Promise<void> {
   // ECONNRESET: 'close' follows.
@@ -58,7 +51,7 @@ async function serve(options: UpgradeOptions, raw: IncomingMessage, { client, he
     });
     client.once('close', stop);
     const forwarded = await forward(options, raw, { gone: gone.signal, body: undefined, isUpgrade: true });
-    if (!('error' in forwarded)) relay(forwarded, { client, head });
+    if (!('error' in forwarded)) joinUpgraded(forwarded, { client, head });
     else {
       const { code, message, details } = options.services.secrets.value(forwarded).error;
       throw new AdapterError(code, message, details && { details });
@@ -87,36 +80,4 @@ function refuse(client: Duplex, error: unknown, { log }: UpgradeOptions): void {
     log.error('an upgrade failed unexpectedly', { error: String(error) });
     client.destroy();
   }
-}
-
-/** Joins the two connections. Each is read as fast as the other one takes it, and ends with it. */
-function relay({ response, headers, upgraded }: Forwarded, { client, head }: Upgrading): void {
-  const { statusCode = 502, statusMessage = '' } = response;
-  const shown = upgraded ? headers : { ...headers, connection: 'close' };
-  client.write(headOf(`HTTP/1.1 ${statusCode} ${statusMessage}`, shown), 'latin1');
-  const ignore = () => undefined;
-  if (!upgraded) {
-    client.resume();
-    pipeline(response, client, ignore);
-    return;
-  }
-  const { socket } = upgraded;
-  // ECONNRESET: 'close' follows. The socket is closed when the client is.
-  socket.on('error', ignore);
-  socket.once('close', () => {
-    // Sends what the program has sent before.
-    if (client instanceof Socket) client.destroySoon();
-    else client.destroy();
-  });
-  client.write(upgraded.head);
-  socket.write(head);
-  socket.pipe(client);
-  client.pipe(socket);
-}
-
-function headOf(statusLine: string, headers: ForwardedHeaders): string {
-  const lines = Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().map((value) => `${name}: ${value}`),
-  );
-  return `${[statusLine, ...lines].join('\r\n')}\r\n\r\n`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { loopbackFor } from '../../../../src/core/previews/listener.js';
-import { answerHeaders, requestHeaders } from '../../../../src/core/previews/preview-headers.js';
+import { answerHeaders, requestHeaders, shownAt } from '../../../../src/core/previews/preview-headers.js';
 import { parsePreviewUrl, previewPathOf } from '../../../../src/core/previews/preview-url.js';
 
 const origin = { port: 3000, prefix: '/v1/sessions/s/ports/3000', host: 'box:8087', isEncrypted: true };
@@ -101,4 +101,30 @@ describe('loopbackFor', () => {
   it('a program on all addresses is reached by IPv4 where there is no IPv6', () => {
     expect(loopbackFor('::', false)).toBe('127.0.0.1');
   });
+});
+
+describe('an origin that the client names', () => {
+  const own = shownAt(origin, 'http://127.0.0.1:4000');
+
+  it('is told to the program, which sees no prefix', () => {
+    expect(requestHeaders({ 'x-preview-origin': 'http://127.0.0.1:4000' }, own)).toEqual({
+      host: 'localhost:3000',
+      'x-forwarded-host': '127.0.0.1:4000',
+      'x-forwarded-proto': 'http',
+    });
+  });
+
+  it('keeps scripts, redirects and cookies as they are', () => {
+    expect(answerHeaders({ location: 'http://localhost:3000/a', 'set-cookie': ['a=1; Path=/b'] }, own)).toEqual({
+      location: '/a',
+      'set-cookie': ['a=1; Path=/'],
+    });
+  });
+
+  it.each(['', 'null', 'http://a/', 'http://a/b', 'ftp://a', 'a', ['http://a', 'http://b']])(
+    'cannot be %j',
+    (named) => {
+      expect(() => shownAt(origin, named)).toThrow(/has to be an origin/);
+    },
+  );
 });
