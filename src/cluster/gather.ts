@@ -4,6 +4,7 @@ import type { ErrorBody } from '../core/errors.js';
 import type { RequestName } from '../core/protocol/requests.js';
 import type { ReceivedRequest } from '../services/ports/cluster-port.js';
 import { nodeUnreachable } from './failures.js';
+import { cursorOf, mergePages } from './command-pages.js';
 import type { LinkReply } from './link-types.js';
 import type { Relay } from './relay.js';
 import type { Worker } from './workers.js';
@@ -40,7 +41,6 @@ const MERGES: Partial<Record<RequestName, Merge>> = {
   list_sessions: (answers) => ({ sessions: listIn(answers, 'sessions') }),
   list_confirmations: (answers) => ({ confirmations: listIn(answers, 'confirmations') }),
   list_ports: (answers) => ({ ports: listIn(answers, 'ports') }),
-  list_commands: (answers) => ({ commands: newestFirst(listIn(answers, 'commands'), 'accepted_at'), next: null }),
   list_llm_calls: (answers) => ({ calls: newestFirst(listIn(answers, 'calls'), 'started_at') }),
   list_remembered_approvals: (answers) => ({
     approvals: listIn(answers, 'approvals'),
@@ -53,28 +53,12 @@ const MERGES: Partial<Record<RequestName, Merge>> = {
   }),
 };
 
-/** Cursor of a list that several nodes share: `NODE:CURSOR+NODE:CURSOR`, without those that are at their end. */
-function joinCursors(answers: readonly NodeAnswer[]): string | null {
-  const cursors = answers.flatMap(({ node, reply }) => {
-    const { next } = reply as Fields;
-    return typeof next === 'string' ? [`${node}:${next}`] : [];
-  });
-  return cursors.length === 0 ? null : cursors.join('+');
-}
-
-/** The part of a shared cursor that belongs to a node; undefined for a node that is at its end. */
-export const cursorOf = (cursor: string, node: string): string | undefined =>
-  cursor
-    .split('+')
-    .map((part) => part.split(':'))
-    .find(([name]) => name === node)?.[1];
-
 /**
  * One answer of those of all nodes that have answered: their lists together, and `unreachable` with the others. An error
  * is the answer when no node has given another one.
  */
 export function mergeAnswers(
-  name: RequestName,
+  { name, payload }: Pick<ReceivedRequest, 'name' | 'payload'>,
   answers: readonly NodeAnswer[],
   unreachable: readonly Unreachable[],
 ): LinkReply {
@@ -82,10 +66,12 @@ export function mergeAnswers(
   const [first] = answers;
   if (good.length === 0 && first) return first.reply;
   const rest = unreachable.length > 0 ? { unreachable } : {};
-  const merged = MERGES[name]?.(good.map(({ reply }) => reply as Fields)) ?? {};
-  const next = name === 'list_commands' ? { next: joinCursors(good) } : {};
-  return { ...merged, ...next, ...rest } as unknown as LinkReply;
+  const merged = name === 'list_commands' ? mergePages(good as never, payload) : mergeLists(name, good);
+  return { ...merged, ...rest } as unknown as LinkReply;
 }
+
+const mergeLists = (name: RequestName, answers: readonly NodeAnswer[]): Fields =>
+  MERGES[name]?.(answers.map(({ reply }) => reply as Fields)) ?? {};
 
 /**
  * Asks all workers at once, and makes one answer of theirs.
@@ -106,7 +92,7 @@ export async function askAll(workers: readonly Worker[], received: ReceivedReque
   const isMissing = ({ reply }: NodeAnswer) => 'error' in reply && ABSENCES.has(reply.error.code);
   const unreachable = answers.filter(isMissing).map(({ node, reply }) => ({ node, code: codeOf(reply) }));
   const present = answers.filter((answer) => !isMissing(answer));
-  return mergeAnswers(name, present, unreachable);
+  return mergeAnswers(received, present, unreachable);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Answer, EventPayload } from '../../client/index.js';
 export type AccessInfo = Answer<'describe_access'>;
 
 /** A command in wire format. */
-export type CommandInfo = Answer<'list_commands'>['commands'][number];
+export type CommandInfo = EventPayload<'commands_changed'>['commands'][number];
 
 /** One look at the machine. */
 export type HostSample = EventPayload<'host_usage'>;

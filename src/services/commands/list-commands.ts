@@ -21,7 +21,7 @@ export function listCommands(
     .filter(([record, number]) => number < end && isWanted(record, request) && isSeen(record, principal));
   const page = found.slice(0, limit);
   return {
-    commands: page.map(([record]) => describeCommand(record)),
+    commands: page.map(([record, number]) => ({ ...describeCommand(record), number })),
     next: found.length > limit ? String(page.at(-1)?.[1]) : null,
   };
 }

@@ -156,7 +156,11 @@ export const commandRequests = {
       limit: optional(z.int().min(1).max(MAX_LISTED_COMMANDS)).describe('Most commands to return; 50 by default'),
     }),
     output: z.object({
-      commands: z.array(commandInfo),
+      commands: z.array(
+        commandInfo.extend({
+          number: z.int().describe('Its place on its node: `before` of a request for those before it'),
+        }),
+      ),
       next: z.string().nullable().describe('`before` of the request for older ones; null at the end of the list'),
       unreachable,
     }),
