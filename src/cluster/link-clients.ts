@@ -67,12 +67,7 @@ export class LinkClients {
       client.isAnnounced = false;
       for (const session_id of client.sessions.keys())
         client.tell('session_detached', { session_id, node: this.#node, code: 'NODE_UNREACHABLE' });
-      for (const watch_id of client.watches)
-        client.tell('watch_ended', {
-          watch_id,
-          reason: 'failed',
-          detail: `the connection to node ${this.#node} has broken`,
-        });
+      this.#endWatches(client, `the connection to node ${this.#node} has broken`);
     }
   }
 
@@ -96,8 +91,15 @@ export class LinkClients {
           reason: 'node_lost',
           detail: `node ${this.#node} was lost: ${why}`,
         });
+      this.#endWatches(client, `node ${this.#node} was lost: ${why}`);
       client.standing.clear();
     }
+  }
+
+  /** Tells a client that its watches have ended: those of a connection end with it on the worker. */
+  #endWatches(client: LinkClient, detail: string): void {
+    for (const watch_id of client.watches) client.tell('watch_ended', { watch_id, reason: 'failed', detail });
+    client.watches.clear();
   }
 
   #grant(id: string, bytes: number): void {
