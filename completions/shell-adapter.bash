@@ -392,7 +392,7 @@ _shell_adapter() {
     'nodes_register')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json --label --capacity -h --help' -- "$cur"); else :; fi ;;
     'nodes_drain')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json --wait -h --help' -- "$cur"); else :; fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json --self --wait -h --help' -- "$cur"); else :; fi ;;
     'nodes_undrain')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
     'nodes_remove')

@@ -545,6 +545,7 @@ complete -c shell-adapter -n '__shell_adapter_at "nodes_drain"' -l url -x -d 'wh
 complete -c shell-adapter -n '__shell_adapter_at "nodes_drain"' -s c -l config -r -F -d 'the configuration file with the address'
 complete -c shell-adapter -n '__shell_adapter_at "nodes_drain"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'
 complete -c shell-adapter -n '__shell_adapter_at "nodes_drain"' -l json -d 'print JSON'
+complete -c shell-adapter -n '__shell_adapter_at "nodes_drain"' -l self -d 'the worker of this machine, at its own port, and not through a gateway'
 complete -c shell-adapter -n '__shell_adapter_at "nodes_drain"' -l wait -d 'wait until nothing runs there any more'
 complete -c shell-adapter -n '__shell_adapter_at "nodes_drain"' -s h -l help -d 'explain this command'
 complete -c shell-adapter -n '__shell_adapter_at "nodes_undrain"' -l url -x -d 'where the daemon listens: http://HOST:PORT, or unix:/PATH'

@@ -17,6 +17,7 @@ import type { Disposables } from './disposables.js';
 import { buildAccess } from './access.js';
 import { buildAudit } from './audit.js';
 import { joinCluster } from './cluster.js';
+import { drainOf } from './drain.js';
 import { CurrentSettings } from './current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
 import { buildNotifications } from './notifications.js';
@@ -48,6 +49,11 @@ export interface App extends AsyncDisposable {
    * @returns the names of the settings that have changed and take effect at the next start
    */
   reconfigure(configuration: Configuration): readonly string[];
+  /**
+   * Has a worker of a cluster take no new work, and resolves when nothing runs on it, or after `cluster.drain_timeout`.
+   * Undefined for other daemons.
+   */
+  readonly drain: ((reason: string) => Promise<void>) | undefined;
   /** Kills every process at once and removes the files without waiting. Used on a second signal. */
   readonly killAll: () => void;
   /** Notifies the clients, ends all processes and removes the files. Idempotent. */
@@ -118,7 +124,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     dashboard: dashboardOf(address, configuration, services),
     reconfigure: (next) => reconfigure(options, next, parts),
     close,
-    killAll: () => abandonEngine(engine),
+    ...waysToStop(engine, services, context),
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
 }
@@ -129,6 +135,12 @@ const firstParts = ({ configuration, limits }: CurrentSettings, first: Configura
   limits,
   node: nameNode(first),
   platform: choosePlatform(first.adapter.platform),
+});
+
+/** The ways to stop beside closing: gently, and at once. */
+const waysToStop = (engine: Engine, services: Services, context: RuntimeContext): Pick<App, 'drain' | 'killAll'> => ({
+  drain: drainOf(services, context),
+  killAll: () => abandonEngine(engine),
 });
 
 /** Starts the shells that are kept ready, except on a gateway. */

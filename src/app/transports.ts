@@ -72,8 +72,11 @@ function buildExtensions(
   settings: ReturnType<typeof servedOf>,
   { configuration, version, log }: RuntimeContext,
 ): Extensions {
-  if (!settings.hasClients) return { extensions: [], mcp: undefined };
   const { socketio } = configuration();
+  if (!settings.hasClients) {
+    const own = new RestEndpoint({ ...common, only: OF_A_WORKER, log: log('rest'), ...socketio });
+    return { extensions: [own.register], mcp: undefined };
+  }
   const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
   const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
   const rest = settings.rest ? buildRest({ ...common, version, log: log('rest'), ...socketio }) : [];
@@ -81,6 +84,9 @@ function buildExtensions(
   const endpoints = [openai, ...rest, mcp, previews].flatMap((endpoint) => endpoint?.register ?? []);
   return { extensions: [toolRoutes(common.authentication), ...endpoints], mcp };
 }
+
+/** What a worker serves on its own port: it can be drained there, without a gateway. */
+const OF_A_WORKER = ['list_nodes', 'drain_node'] as const;
 
 /** The clients over Socket.IO. */
 export type ClientServer = Pick<SocketIoServer, 'clients' | 'announceShutdown'>;

@@ -25,3 +25,9 @@ export const sessionLost = (sessionId: string, node: string): AdapterError =>
 /** The error of a request that no node can take. */
 export const noCapacity = (why: string): AdapterError =>
   new AdapterError('NO_CAPACITY', why, { details: { retry_safe: true, maybe_executed: false } });
+
+/** The error of new work for a node that takes none. */
+export const nodeDraining = (node: string): AdapterError =>
+  new AdapterError('NODE_DRAINING', `node ${node} is being drained, and takes no new sessions`, {
+    details: { node, retry_safe: true, maybe_executed: false },
+  });

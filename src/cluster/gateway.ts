@@ -109,6 +109,14 @@ export class Gateway implements ClusterPort {
     return { sessions: 0, one_shots: 0, capacity: 0, is_draining: false };
   }
 
+  beginWork(): () => void {
+    return () => undefined;
+  }
+
+  get isIdle(): boolean {
+    return true;
+  }
+
   setDraining(): void {
     throw new AdapterError('INVALID_REQUEST', 'a gateway runs no sessions, so it cannot be drained');
   }

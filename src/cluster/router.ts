@@ -2,11 +2,8 @@ import { addressOf } from '../core/cluster/address.js';
 import { nameOfNode } from '../core/cluster/node-id.js';
 import { ROUTES } from '../core/cluster/routes.js';
 import { AdapterError } from '../core/errors.js';
-import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
-import type { Request } from '../core/protocol/requests.js';
-import { randomText } from '../engine/system/random.js';
 import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
-import { noCapacity, nodeLost, sessionLost } from './failures.js';
+import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
 import type { LinkReply } from './link-types.js';
 import { ObjectPlaces } from './object-places.js';
@@ -14,24 +11,33 @@ import { choosePlace, placeable } from './placement.js';
 import type { KnownWorkers } from './known-workers.js';
 import type { PassedTo } from './pass.js';
 import type { SharedPlaces } from './places.js';
+import { type Placed, withId } from './placed-request.js';
 import type { Relay } from './relay.js';
+import { answeredBy, refusingNode, withNoClaim } from './replies.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 import type { Worker, Workers } from './workers.js';
 
 /** Sends a request to other nodes; rejects with AdapterErrors only. */
 type Send = () => Promise<RoutedReply>;
 
-/** Fields of a request that say where it goes. */
-interface Placed {
-  readonly command_id?: string | undefined;
-  readonly call_id?: string | undefined;
-  readonly placement?: Request<'open_session'>['placement'];
-}
-
 /** What all gateways share, where there is a registry. */
 export interface Shared {
   readonly known: Pick<KnownWorkers, 'find' | 'assertAvailable'>;
   readonly places: Pick<SharedPlaces, 'open' | 'claim' | 'unclaim'>;
+}
+
+/** A command that is claimed before it is sent. */
+interface Claimed {
+  readonly commandId: string;
+  /** Where it runs, unless it was sent elsewhere before. */
+  readonly first: Worker;
+  readonly wish: Wish;
+}
+
+/** Where something may be placed. */
+interface Wish {
+  readonly placement?: Placed['placement'];
+  readonly key?: string | undefined;
 }
 
 /** Finds the worker of each request that a gateway receives, and sends it there. */
@@ -151,14 +157,14 @@ export class Router {
     const { command_id: commandId, call_id: callId, placement } = request as Placed;
     const id = commandId ?? callId;
     const earlier = this.#earlierPlace(caller.principal.id, id);
-    if (earlier) return this.#to(earlier, received);
-    if (this.#shared && name === 'open_session') return this.#toReserved(this.#shared, received, placement);
-    const key = id === undefined ? undefined : `${caller.principal.id} ${id}`;
-    const worker = this.#choose({ placement, key });
-    if (name === 'check_command') return this.#to(worker, received);
-    if (this.#shared && name === 'execute_command' && commandId !== undefined)
-      return this.#toClaimed(this.#shared, received, commandId, worker);
-    return async () => answeredBy(await this.#begin(worker, received));
+    const wish = { placement, key: keyOf(caller.principal.id, id) };
+    const shared = earlier ? undefined : this.#shared;
+    if (shared && name === 'open_session') return this.#toReserved(shared, received, wish);
+    const first = earlier ?? this.#choose(wish);
+    if (name === 'check_command') return this.#to(first, received);
+    if (shared && name === 'execute_command' && commandId !== undefined)
+      return this.#toClaimed(shared, received, { commandId, first, wish });
+    return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received));
   }
 
   /** Sends something to a worker that is a part of its load meanwhile. */
@@ -169,27 +175,58 @@ export class Router {
     return reply;
   }
 
+  /** Begins something on another node, when one that is drained meanwhile refuses it, unless the request names the node. */
+  #untilTaken(wish: Wish, begin: (except: ReadonlySet<string>) => Promise<LinkReply>): Send {
+    return async () => {
+      const refusing = new Set<string>();
+      for (;;) {
+        const reply = await begin(refusing);
+        const node = refusingNode(reply);
+        if (node === undefined || refusing.has(node) || wish.placement?.node !== undefined) return answeredBy(reply);
+        refusing.add(node);
+      }
+    };
+  }
+
   /** Opens a session where all gateways together have a place for it. */
-  #toReserved({ places }: Shared, received: ReceivedRequest, placement: Placed['placement']): Send {
-    const workers = this.#wished(placement);
+  #toReserved({ places }: Shared, received: ReceivedRequest, wish: Wish): Send {
+    const { placement } = wish;
+    const all = this.#wished(placement);
     const { principal } = received.caller;
-    const wish = { workers, labels: placement?.labels, principal, whyNone: () => this.#whyNone(placement) };
-    return async () => answeredBy(await places.open(wish, (worker, id) => this.#begin(worker, received, id)));
+    const about = { labels: placement?.labels, principal, whyNone: () => this.#whyNone(placement) };
+    return this.#untilTaken(wish, (except) => {
+      const workers = all.filter(({ name }) => !except.has(name));
+      return places.open({ ...about, workers }, (worker, id) => this.#begin(worker, received, id));
+    });
   }
 
   /** Runs a command on the node of its first try, whichever gateway that came to. */
-  #toClaimed({ places, known }: Shared, received: ReceivedRequest, commandId: string, chosen: Worker): Send {
+  #toClaimed({ places, known }: Shared, received: ReceivedRequest, { commandId, first, wish }: Claimed): Send {
     const { principal } = received.caller;
-    return async () => {
+    return this.#untilTaken(wish, async (except) => {
+      const chosen = this.#next(first, wish, except);
       const own = chosen.link.known?.id ?? chosen.name;
       const holder = await places.claim(principal, commandId, own);
       const node = holder ?? own;
-      const worker = node === own ? chosen : (this.#workers.find(node) ?? (await known.find(node)));
-      if (!worker) throw nodeLost(nameOfNode(node), 'by_id', 'the command was sent there before');
+      const worker = node === own ? chosen : await this.#holder(node, known);
       const reply = await this.#begin(worker, received);
       if ('error' in reply && reply.error.code === 'NODE_UNREACHABLE') places.unclaim(principal, commandId, own);
-      return answeredBy(holder === undefined ? withNoClaim(reply) : reply);
-    };
+      // A node that knows the command answers it also while it is drained.
+      if (refusingNode(reply) !== undefined) places.unclaim(principal, commandId, node);
+      return holder === undefined ? withNoClaim(reply) : reply;
+    });
+  }
+
+  /** The worker of the first try of a command. */
+  async #holder(node: string, known: Shared['known']): Promise<Worker> {
+    const worker = this.#workers.find(node) ?? (await known.find(node));
+    if (!worker) throw nodeLost(nameOfNode(node), 'by_id', 'the command was sent there before');
+    return worker;
+  }
+
+  /** The first choice, or another one once that has refused. */
+  #next(first: Worker, wish: Wish, except: ReadonlySet<string>): Worker {
+    return except.size === 0 ? first : this.#choose(wish, except);
   }
 
   #wished(placement: Placed['placement']): readonly Worker[] {
@@ -197,8 +234,10 @@ export class Router {
   }
 
   /** @throws AdapterError NO_CAPACITY, and as `#usable` */
-  #choose({ placement, key }: { readonly placement?: Placed['placement']; readonly key?: string | undefined }): Worker {
-    const worker = choosePlace(this.#wished(placement), { labels: placement?.labels, key });
+  #choose(wish: Wish, except: ReadonlySet<string> = new Set()): Worker {
+    const { placement, key } = wish;
+    const left = this.#wished(placement).filter(({ name }) => !except.has(name));
+    const worker = choosePlace(left, { labels: placement?.labels, key });
     if (!worker) throw noCapacity(this.#whyNone(placement));
     return worker;
   }
@@ -212,9 +251,8 @@ export class Router {
   /** @throws AdapterError INVALID_REQUEST, NODE_DRAINING */
   #usable(name: string): Worker {
     const worker = this.#workers.get(name);
-    if (!worker.isDraining) return worker;
-    const details = { node: name, retry_safe: true, maybe_executed: false };
-    throw new AdapterError('NODE_DRAINING', `node ${name} is being drained, and takes no new sessions`, { details });
+    if (worker.isDraining) throw nodeDraining(name);
+    return worker;
   }
 
   /** The worker of a request that is about files or a machine, and names none. */
@@ -250,35 +288,5 @@ export class Router {
   }
 }
 
-const answeredBy = (reply: LinkReply): RoutedReply => ({ reply, isRecorded: !isOfThisNode(reply) });
-
-/** Says that another gateway may have run the same command: the registry could not be asked. */
-function withNoClaim(reply: LinkReply): LinkReply {
-  if ('error' in reply || !('warnings' in reply)) return reply;
-  const message =
-    'the registry of the cluster does not answer: if the same command_id is sent to another gateway, the command may run twice';
-  return { ...reply, warnings: [...(reply.warnings ?? []), { code: 'NO_CLAIM', message }] };
-}
-
-/** Errors of this node itself, which no worker has recorded. */
-const isOfThisNode = (reply: LinkReply): boolean =>
-  'error' in reply && (reply.error.code === 'NODE_LOST' || reply.error.code === 'NODE_UNREACHABLE');
-
-/** A request that begins something has an id, so that it can be sent again. */
-function withId(
-  worker: Worker,
-  name: ReceivedRequest['name'],
-  payload: unknown,
-  { command_id: commandId, call_id: callId }: Placed,
-): { readonly id: string | undefined; readonly payload: unknown } {
-  const node = worker.link.known?.id;
-  const fields = payload as object;
-  if (name === 'execute_command') {
-    if (commandId !== undefined) return { id: commandId, payload };
-    return { id: undefined, payload: { ...fields, command_id: commandIdFrom(randomText(ID_BYTES), node) } };
-  }
-  if (name !== 'llm_call' && name !== 'llm_stream') return { id: undefined, payload };
-  if (callId !== undefined) return { id: callId, payload };
-  const random = Buffer.from(randomText(ID_BYTES), 'base64url');
-  return { id: undefined, payload: { ...fields, call_id: callIdFrom(random, node) } };
-}
+const keyOf = (owner: string, id: string | undefined): string | undefined =>
+  id === undefined ? undefined : `${owner} ${id}`;

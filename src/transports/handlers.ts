@@ -4,6 +4,7 @@ import { renderLimits } from '../services/registry/rendered-limits.js';
 import { rememberedInfoOf } from '../services/approvals/rendered-approval.js';
 import { describeAccess } from '../services/access/describe-access.js';
 import type { Services } from '../services/services.js';
+import { asNewWork } from './new-work.js';
 
 /** Handler of one kind of request. The request has been parsed, and the caller's role allows it. */
 type Handler<N extends RequestName> = (
@@ -14,8 +15,8 @@ type Handler<N extends RequestName> = (
 
 /** Maps each request to the service that handles it. Every transport uses this table. */
 export const handlers: { readonly [N in RequestName]: Handler<N> } = {
-  open_session: async ({ startup: startups }, request, caller) => {
-    const { record, startup } = await startups.open(request, caller);
+  open_session: async ({ startup: startups, cluster }, request, caller) => {
+    const { record, startup } = await asNewWork(cluster, () => startups.open(request, caller));
     const { id, session, shellName, sandbox, limits, expiresAt, recorder } = record;
     return {
       session_id: id,
@@ -28,7 +29,11 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
       startup,
     };
   },
-  execute_command: ({ commands }, request, caller) => commands.execute(request, caller),
+  execute_command: ({ commands, cluster }, request, caller) => {
+    const run = () => commands.execute(request, caller);
+    const isNew = request.session_id === undefined && !commands.isKnown(request, caller.principal);
+    return isNew ? asNewWork(cluster, run) : run();
+  },
   close_session: async ({ sessions }, { session_id }, { principal }) => {
     sessions.registry.get(session_id, principal, 'stop');
     await sessions.close(session_id, 'client', 'a client closed it');
@@ -97,8 +102,8 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   preview_port: ({ previews }, request, { principal }) => previews.describe(request, principal),
   watch_paths: ({ watching }, request, caller) => watching.watch(request, caller),
   unwatch_paths: ({ watching }, request, caller) => watching.unwatch(request, caller),
-  llm_call: ({ llm }, request, caller) => llm.call(request, caller),
-  llm_stream: ({ llm }, request, caller) => llm.stream(request, caller),
+  llm_call: ({ llm, cluster }, request, caller) => asNewWork(cluster, () => llm.call(request, caller)),
+  llm_stream: ({ llm, cluster }, request, caller) => asNewWork(cluster, () => llm.stream(request, caller)),
   cancel_llm: ({ llm }, request, { principal }) => llm.cancel(request, principal),
   list_llm_calls: ({ llm }, request, { principal }) => llm.calls.list(request, principal),
   list_llm_providers: ({ llm }) => llm.list(),

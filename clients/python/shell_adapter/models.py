@@ -1030,6 +1030,59 @@ class ListCommandsRequest(TypedDict):
     """Most commands to return; 50 by default"""
 
 
+class ListCommandsAnswerCommandsLimit(TypedDict):
+    resource: Literal["cpu_percent", "cpu_seconds", "memory_mb", "processes", "disk_mb", "disk_free_mb"]
+    """Which limit; `disk_free_mb` is the free space that the daemon keeps"""
+    limit: float
+    """In the unit of its name"""
+    observed: float
+    """Likewise. Where the kernel keeps a limit, never more than that"""
+    peak: float
+    """The most that was used, likewise"""
+    killed_pids: list[int]
+    """Processes that were killed for it, by the numbers that commands see; of those that the kernel killed, the ones
+    that are known"""
+
+
+class ListCommandsAnswerCommandsWarnings(TypedDict):
+    code: str
+    """Stable name of the warning"""
+    message: str
+    """What happened and what to do"""
+
+
+ListCommandsAnswerCommands = TypedDict(
+    "ListCommandsAnswerCommands",
+    {
+        "command_id": "str",
+        "session_id": "str | None",
+        "owner": "str",
+        "command": "str",
+        "args": "NotRequired[list[str]]",
+        "state": "Literal['queued', 'running', 'ended']",
+        "status": "Literal['running', 'completed', 'timed_out', 'interrupted', 'killed', 'confirmation_required', 'denied']",
+        "exit_code": "int | None",
+        "signal": "str | None",
+        "killed_by": "Literal['timeout', 'memory', 'cpu', 'processes', 'disk', 'signal', 'client', 'shutdown'] | None",
+        "limit": "ListCommandsAnswerCommandsLimit | None",
+        "accepted_at": "str",
+        "started_at": "str | None",
+        "ended_at": "str | None",
+        "duration_ms": "float",
+        "working_directory": "str | None",
+        "stdout_bytes": "int",
+        "stderr_bytes": "int",
+        "tty": "bool",
+        "class": "NotRequired[Literal['read', 'write', 'execute', 'network', 'interactive', 'destructive', 'privilege', 'persistence', 'exfiltration', 'obfuscated']]",
+        "confirmation_id": "NotRequired[str]",
+        "checkpoint_id": "NotRequired[str]",
+        "resource_usage": "ResourceUse",
+        "warnings": "list[ListCommandsAnswerCommandsWarnings]",
+        "number": "int",
+    },
+)
+
+
 class ListCommandsAnswerUnreachable(TypedDict):
     node: str
     """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
@@ -1037,7 +1090,7 @@ class ListCommandsAnswerUnreachable(TypedDict):
 
 
 class ListCommandsAnswer(TypedDict):
-    commands: list[CommandInfo]
+    commands: list[ListCommandsAnswerCommands]
     next: str | None
     """`before` of the request for older ones; null at the end of the list"""
     unreachable: NotRequired[list[ListCommandsAnswerUnreachable]]
@@ -2843,3 +2896,6 @@ class DashboardLinkUsedEvent(TypedDict):
 class ServerShutdownEvent(TypedDict):
     reason: str
     grace_ms: int
+    """Time until then, at most"""
+    node: NotRequired[str]
+    """The worker of a cluster that is stopping, for clients of a gateway, which goes on"""

@@ -63,8 +63,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   });
   const manager = new ServiceManager(context.env, log);
   if (app) {
-    const { killAll } = app;
-    stop.onAbandon = killAll;
+    prepareStop(app, stop, log);
     await announce(context, { app, configuration, log }, options);
     await manager.ready(app.url);
   }
@@ -75,6 +74,17 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   await told;
   await within(LOG_FLUSH_MS, logging.close());
   context.exitWith(hasEnded ? EXIT.ok : EXIT.failed);
+}
+
+function prepareStop({ killAll, drain }: App, stop: StopSignals, log: Log): void {
+  stop.onAbandon = killAll;
+  if (!drain) return;
+  stop.onDrain = async () => {
+    log.info('the node is being drained; another SIGTERM stops it at once');
+    await drain('SIGTERM').catch((error: unknown) => {
+      log.error('the node could not be drained', { error: textOf(error) });
+    });
+  };
 }
 
 function loadFor({ env, cwd }: Context, { config, workspace, host, port }: ServeOptions): Configuration {

@@ -26,6 +26,8 @@ Signals:
   SIGHUP            read the configuration again; a file with errors changes nothing
   SIGTERM, SIGINT   tell the clients, end all commands and sessions, exit within 5 seconds
   the same again    exit at once
+  of a worker, the first SIGTERM drains it: it ends when its sessions and commands
+  have ended, after cluster.drain_timeout, or with the second SIGTERM
 ${examples('shell-adapter serve --workspace ~/work', 'shell-adapter serve --config config/shell_adapter.yaml --port 0')}
 
 Exit codes: 0 stopped by a signal, 1 could not start or not end in time, 2 wrong usage,

@@ -8,22 +8,37 @@ const DEADLINE_MS = 4500;
 const SAME_KEY_PRESS_MS = 250;
 const SIGNAL_EXIT_BASE = 128;
 
-/** Signals that end the daemon: the first starts a shutdown, the second ends the process at once. */
+/**
+ * Signals that end the daemon: the first starts a shutdown, the second ends the process at once. Of a worker, the first
+ * SIGTERM drains it, and the shutdown follows when that is done, or with the next signal.
+ */
 export class StopSignals {
   /** Resolves with the first signal. */
   readonly requested: Promise<NodeJS.Signals>;
   /** Resolves when the time limit after the first signal has passed. */
   readonly deadline: Promise<undefined>;
   #abandon: () => void = () => undefined;
+  #drain: (() => Promise<void>) | undefined;
 
   constructor(context: Pick<Context, 'onSignal' | 'exitNow'>) {
     let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
     this.requested = new Promise((resolve) => {
+      const begin = (signal: NodeJS.Signals) => {
+        first ??= { signal, at: performance.now() };
+        resolve(first.signal);
+      };
       context.onSignal(['SIGTERM', 'SIGINT'], (signal) => {
         const at = performance.now();
+        const drain = this.#drain;
+        this.#drain = undefined;
+        if (!first && drain && signal === 'SIGTERM') {
+          void drain().finally(() => {
+            begin(signal);
+          });
+          return;
+        }
         if (!first) {
-          first = { signal, at };
-          resolve(signal);
+          begin(signal);
           return;
         }
         const isSamePress = signal === 'SIGINT' && first.signal === 'SIGINT' && at - first.at < SAME_KEY_PRESS_MS;
@@ -38,6 +53,11 @@ export class StopSignals {
           setTimeout(resolve, DEADLINE_MS, undefined);
         }),
     );
+  }
+
+  /** What the first SIGTERM begins, and the shutdown waits for; it does not reject. */
+  set onDrain(drain: () => Promise<void>) {
+    this.#drain = drain;
   }
 
   /** Callback of the second signal, before the process exits; it must not wait for anything. */

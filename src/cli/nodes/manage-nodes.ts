@@ -10,7 +10,7 @@ import { formatSpan } from '../console/style.js';
 import type { DrainOptions, NodesOptions, RegisterOptions } from './node-options.js';
 
 /** How often a node that is drained is looked at, in milliseconds. */
-const LOOK_MS = 500;
+export const LOOK_MS = 500;
 
 /** Prints the nodes. */
 export async function listNodes(context: Context, { json = false, ...options }: NodesOptions): Promise<void> {
@@ -47,8 +47,17 @@ export async function drainNode(
     const { node: drained } = await client.request('drain_node', request);
     return wait ? untilEmpty(client, drained) : drained;
   });
+  await printDrained(context, node, { json, drain: request.drain });
+}
+
+/** Says what a node that is drained, or no longer, still carries. */
+export async function printDrained(
+  context: Context,
+  node: NodeInfo,
+  { json = false, drain }: { readonly json?: boolean; readonly drain: boolean },
+): Promise<void> {
   const count = `${node.sessions} ${node.sessions === 1 ? 'session or command' : 'sessions and commands'}`;
-  const done = request.drain ? `takes no new sessions; ${count} there` : 'takes new sessions';
+  const done = drain ? `takes no new sessions; ${count} there` : 'takes new sessions';
   await print(context, json, node, `${node.node} ${done}`);
 }
 

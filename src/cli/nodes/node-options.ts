@@ -8,6 +8,8 @@ export interface NodesOptions extends DaemonOptions {
 /** Options of `nodes drain`. */
 export interface DrainOptions extends NodesOptions {
   readonly wait?: boolean;
+  /** The node is the worker at the address itself. */
+  readonly self?: boolean;
 }
 
 /** Options of `nodes register`. */

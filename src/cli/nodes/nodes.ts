@@ -2,6 +2,7 @@ import { Option } from 'commander';
 
 import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { Context } from '../console/context.js';
+import { UsageError } from '../console/failure.js';
 import { createCommand, createGroup, examples, type Subcommand } from '../options/subcommand.js';
 import type { DrainOptions, NodesOptions, RegisterOptions } from './node-options.js';
 
@@ -60,12 +61,24 @@ const drainCommand = (context: Context) =>
   withNodesOptions(context, 'drain')
     .summary('have a node take no new sessions')
     .description('Has a node take no new sessions and commands without one. What runs there goes on.')
-    .argument('<node>', 'name of the node')
+    .argument('[node]', 'name of the node')
+    .option('--self', 'the worker of this machine, at its own port, and not through a gateway')
     .option('--wait', 'wait until nothing runs there any more')
-    .addHelpText('after', examples('shell-adapter nodes drain worker-1 --wait'))
-    .action(async (node: string, options: DrainOptions) => {
+    .addHelpText(
+      'after',
+      examples(
+        'shell-adapter nodes drain worker-1 --wait',
+        'shell-adapter nodes drain --self --wait --config worker.yaml',
+      ),
+    )
+    .action(async (node: string | undefined, options: DrainOptions) => {
       const { drainNode } = await import('./manage-nodes.js');
-      await drainNode(context, { node, drain: true }, options);
+      const { drainSelf } = await import('./drain-self.js');
+      if ((node === undefined) !== (options.self === true)) {
+        throw new UsageError('give the name of a node, or --self for the worker of this machine');
+      }
+      if (node === undefined) await drainSelf(context, options);
+      else await drainNode(context, { node, drain: true }, options);
     });
 
 const undrainCommand = (context: Context) =>

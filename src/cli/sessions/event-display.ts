@@ -82,7 +82,8 @@ export class TextDisplay implements Display {
       for (const { message } of warnings) this.#note(message);
     },
     session_closed: ({ detail }) => this.#note(`the session has ended: ${detail}`),
-    server_shutdown: ({ reason }) => this.#note(`the daemon is stopping: ${reason}`),
+    server_shutdown: ({ reason, node }) =>
+      this.#note(`${node === undefined ? 'the daemon' : `node ${node}`} is stopping: ${reason}`),
   };
 
   /** Shows an event after those before it. */

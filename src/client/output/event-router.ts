@@ -71,7 +71,7 @@ export class EventRouter {
     else if (name === 'session_detached') this.#onDetached(payload as EventPayload<'session_detached'>);
     else if (name === 'session_reattached') this.#onReattached(payload as EventPayload<'session_reattached'>);
     else {
-      if (name === 'server_shutdown') this.#onShutdown((payload as EventPayload<'server_shutdown'>).reason);
+      if (name === 'server_shutdown') this.#noteShutdown(payload as EventPayload<'server_shutdown'>);
       if (name === 'daemon_info') this.#onDaemon(payload as EventPayload<'daemon_info'>);
       this.listeners.emit(name as EventName, payload as EventPayload<EventName>);
     }
@@ -94,6 +94,11 @@ export class EventRouter {
     for (const { output, sessionId } of this.#outputs.values()) {
       if (!followedSessions.has(sessionId)) output.noteUnfollowed();
     }
+  }
+
+  /** The end of a worker behind a gateway is that of its sessions, and not of the connection. */
+  #noteShutdown({ reason, node }: EventPayload<'server_shutdown'>): void {
+    if (node === undefined) this.#onShutdown(reason);
   }
 
   #onOutput(event: EventPayload<'command_output'>): void {

@@ -87,6 +87,11 @@ export const clusterSection = restarting({
     text: 'Labels of this worker, by which `open_session` can choose it.',
     fallback: 'none',
   }),
+  drain_timeout: duration(
+    'seconds',
+    300,
+    'How long a worker that is stopped by SIGTERM waits for its sessions and commands to end.',
+  ),
   local_role: choice(
     ['viewer', 'agent', 'operator', 'admin'],
     'agent',

@@ -70,6 +70,12 @@ export class Commands {
     return inputs.accompany(request, owner, caller.sink, { fate, run: () => this.#execute(request, caller) });
   }
 
+  /** Whether a request is about a command that was requested before, and runs, has ended, or waits for a confirmation. */
+  isKnown(request: Request<'execute_command'>, principal: Principal): boolean {
+    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, 'use');
+    return asked !== undefined || this.#findKnown(request, principal) !== undefined;
+  }
+
   async #execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
     const { principal, sink } = caller;
     const known = this.#findKnown(request, principal);

@@ -117,10 +117,17 @@ export interface ClusterPort extends AsyncDisposable {
   readonly nodes: NodesPort;
   /** Undefined without a registry. */
   readonly membership: MembershipPort | undefined;
+  /**
+   * Begins new work on this node: a session, a command without one, an LLM call. The function that is returned ends it.
+   * @throws AdapterError NODE_DRAINING
+   */
+  beginWork(): () => void;
   /** What this node carries, for the other nodes. */
   load(): NodeLoad;
   /** Has this node take no new sessions and one-shot commands, or take them again. */
   setDraining(isDraining: boolean): void;
+  /** Whether nothing runs on this node, and no new work is being begun. */
+  readonly isIdle: boolean;
   /** Whether sessions run on this node. */
   readonly runsSessions: boolean;
   /** Why no session could be opened anywhere; undefined when one could, and for a node that opens them itself. */
@@ -151,7 +158,9 @@ export const NO_CLUSTER: ClusterPort = {
   detach: () => undefined,
   endAccess: () => undefined,
   load: () => ({ sessions: 0, one_shots: 0, capacity: 0, is_draining: false }),
+  beginWork: () => () => undefined,
   setDraining: alone,
+  isIdle: false,
   runsSessions: true,
   nodes: { list: () => ({ nodes: [] }), register: alone, remove: alone, drain: alone },
   findObstacle: () => undefined,

@@ -62,6 +62,11 @@ export class OutputChannel implements Disposable {
     return this.#observers.size;
   }
 
+  /** Whether commands wait for this client. */
+  isFollowedBy(sink: EventSink): boolean {
+    return this.#followers.has(sink.id);
+  }
+
   /** True when clients other than this one follow. */
   hasOthersThan(sink: EventSink | undefined): boolean {
     return this.#followers.size > (sink && this.#followers.has(sink.id) ? 1 : 0);

@@ -28,6 +28,8 @@ export interface GatewayLinkOptions {
   readonly services: Services;
   /** Name of the node at the other end. */
   readonly gateway: string;
+  /** Name of this node. */
+  readonly ownNode: string;
   readonly localRole: Role;
   readonly windowBytes: number;
   /** Where requests over HTTP find their clients. */
@@ -95,9 +97,10 @@ export class GatewayLink {
 
   #add(client: string, about: RelayedClient): void {
     if (this.#clients.has(client)) return;
-    const { services, gateway, windowBytes } = this.#options;
+    const { services, gateway, ownNode: node, windowBytes } = this.#options;
     const sink = new RelaySink({
       client,
+      node,
       // The same client may come over a new link before the end of the old one is known.
       id: `${gateway}.${this.#socket.id}.${client}`,
       windowBytes,

@@ -142,7 +142,7 @@ export class LinkServer implements AsyncDisposable {
     const { node, nonce: dialling } = parsed.data;
     const proof = secret.prove('dialled', { dialling, dialled }, identity);
     void socket.join(ADMITTED);
-    new GatewayLink(socket, { ...this.#options, ...this.#options.http, gateway: node });
+    new GatewayLink(socket, { ...this.#options, ...this.#options.http, gateway: node, ownNode: identity.node });
     log.info('a gateway is connected', { node });
     services.audit.record({ event: 'connected', from: `node ${node}` });
     acknowledge({ ...identity, proof, labels, load: services.cluster.load() });

@@ -17,6 +17,8 @@ export interface RelaySinkOptions {
   readonly client: string;
   /** Unlike that of any client of another node, or of this one. */
   readonly id: string;
+  /** Name of this node. */
+  readonly node: string;
   readonly windowBytes: number;
   readonly mask: SecretMask['value'];
   readonly emit: (event: OutgoingEvent) => void;
@@ -37,11 +39,13 @@ export class RelaySink implements EventSink {
   }
 
   send<N extends EventName>(event: N, payload: EventPayload<N>): void {
-    const { client, emit, mask } = this.#options;
+    const { client, emit, mask, node } = this.#options;
     const bytes = linkSizeOf(event, payload);
     this.#window.send(bytes);
     // Output was masked when it was read.
-    emit({ client, name: event, payload: event === 'command_output' ? payload : mask(payload), bytes });
+    const shown = event === 'command_output' ? payload : mask(payload);
+    // The gateway of the client goes on.
+    emit({ client, name: event, payload: event === 'server_shutdown' ? { ...shown, node } : shown, bytes });
   }
 
   pendingBytes(): number {

@@ -22,6 +22,7 @@ import { EventStream } from '../http/event-stream.js';
 import { goneSignal } from '../http/gone-signal.js';
 import { sendPassed } from '../http/send-passed.js';
 import { traceIn } from '../http/trace-headers.js';
+import { asNewWork } from '../new-work.js';
 import { type PassedCompletion, passOn } from './pass.js';
 
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
@@ -90,11 +91,11 @@ export class OpenAiEndpoint {
 
   /** Runs a completion. Its outcome is recorded, and secrets in it are masked. */
   async #ask(asked: CompletionRequest, caller: TracedCaller, listener: CompletionListener): Promise<Completion> {
-    const { completions, requestAudit, secrets, traces } = this.#options.services;
+    const { cluster, completions, requestAudit, secrets, traces } = this.#options.services;
     const { principal, from, trace } = caller;
     try {
       const answer = await traces.request({ name: 'llm_call', payload: asked, principal, from, trace }, () =>
-        completions.complete(asked, listener),
+        asNewWork(cluster, () => completions.complete(asked, listener)),
       );
       requestAudit.answered('llm_call', asked, {}, caller);
       return secrets.value(answer);

@@ -36,6 +36,11 @@ const WITHOUT_SINK: ReadonlySet<string> = new Set<RequestName>([
 export interface RestEndpointOptions {
   readonly services: Services;
   readonly authentication: RequestAuthentication;
+  /**
+   * The requests that are served.
+   * @default all
+   */
+  readonly only?: readonly RequestName[] | undefined;
   /** Largest request, in bytes. */
   readonly maxMessageBytes: number;
   readonly log: Log;
@@ -57,14 +62,15 @@ export class RestEndpoint {
 
   /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
-    const { authentication, maxMessageBytes: bodyLimit } = this.#options;
+    const { authentication, only, maxMessageBytes: bodyLimit } = this.#options;
     const onRequest = authentication.authenticate;
-    routes.post(PATH, { bodyLimit, onRequest, errorHandler: this.#onError }, (request, reply) =>
+    const url = only ? `${PATH}(^(?:${only.join('|')})$)` : PATH;
+    routes.post(url, { bodyLimit, onRequest, errorHandler: this.#onError }, (request, reply) =>
       this.#answer(request as NamedRequest, reply),
     );
     routes.route({
       method: ['GET', 'PUT', 'PATCH', 'DELETE'],
-      url: PATH,
+      url,
       onRequest: (request, reply) => {
         reply.header('allow', 'POST');
         throw new AdapterError('METHOD_NOT_ALLOWED', `requests are sent with POST, not with ${request.method}`);

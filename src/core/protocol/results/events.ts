@@ -194,7 +194,14 @@ export const events = {
   },
   server_shutdown: {
     summary: 'The daemon is stopping, and ends all commands and sessions.',
-    schema: z.object({ reason: z.string(), grace_ms: z.int() }),
+    schema: z.object({
+      reason: z.string(),
+      grace_ms: z.int().describe('Time until then, at most'),
+      node: z
+        .string()
+        .optional()
+        .describe('The worker of a cluster that is stopping, for clients of a gateway, which goes on'),
+    }),
   },
 } as const;
 
