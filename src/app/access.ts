@@ -7,6 +7,7 @@ import { DashboardLinks } from '../services/access/dashboard-links.js';
 import { PageTokens } from '../services/access/page-tokens.js';
 import { Peers } from '../services/access/peers.js';
 import { Refusals } from '../services/access/refusals.js';
+import { SharedTokens } from '../services/access/shared-tokens.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import { Tokens } from '../services/access/tokens.js';
 import { type TokenChange, TokenStore } from '../services/access/token-store.js';
@@ -19,13 +20,13 @@ import type { RuntimeContext } from './runtime-context.js';
 export type AccessServices = Pick<Services, 'access' | 'admission' | 'peers' | 'refusals' | 'tokens' | 'links'>;
 
 /** Builds authentication, authorisation and admission; creates the first token at the first start. */
-export function buildAccess({ launcher }: Engine, context: RuntimeContext): AccessServices {
+export async function buildAccess({ launcher }: Engine, context: RuntimeContext): Promise<AccessServices> {
   const { configuration, audit, metrics, log, closers } = context;
   const { auth, socketio, http } = configuration();
   const peers = new Peers();
   const refusals = new Refusals({ audit, metrics, log: log('access') });
   const hasSandboxes = () => launcher.hasSharedNetwork;
-  const { files, store } = openTokens(context, (id) => {
+  const { files, store } = await openTokens(context, (id) => {
     entrance.noteTokenEnd(id);
   });
   const links = new DashboardLinks({ isServed: http.dashboard, endOfToken: (id) => store.endOf(id) });
@@ -49,24 +50,49 @@ interface OpenTokens {
   readonly store: TokenStore;
 }
 
-function openTokens(
-  { configuration, audit, log: logs, closers }: RuntimeContext,
-  onEnd: (tokenId: string) => void,
-): OpenTokens {
+async function openTokens(context: RuntimeContext, onEnd: (tokenId: string) => void): Promise<OpenTokens> {
+  const { configuration, audit, log: logs, closers } = context;
   const log = logs('access');
   const files = new TokenFiles(configuration().adapter.stateDirectory);
-  const first = files.createFirst();
+  const shared = await shareTokens(files, context);
+  const first = shared ? undefined : files.createFirst();
   if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
   warnOfUsers(files, log);
-  const store = new TokenStore(files, log, (change, { id, name, role, run_as }) => {
+  const store = new TokenStore(shared ?? files, log, (change, { id, name, role, run_as }) => {
     const principal = { id, name, role, ...(run_as !== undefined && { run_as }) };
     audit.record({ event: TOKEN_EVENTS[change], principal, details: { change } });
     if (change === 'revoked' || change === 'expired') onEnd(id);
   });
+  if (shared) {
+    shared.onChange = () => {
+      store.refresh();
+    };
+  }
   closers.push(() => {
     store[Symbol.dispose]();
   });
   return { files, store };
+}
+
+/** Shares the tokens of a gateway with the other gateways; undefined where each has its own. */
+async function shareTokens(
+  files: TokenFiles,
+  { configuration, shared, log, closers }: RuntimeContext,
+): Promise<SharedTokens | undefined> {
+  const { cluster, adapter } = configuration();
+  if (!shared || cluster.role === 'worker' || cluster.tokens === 'files') return undefined;
+  const tokens = new SharedTokens({
+    files,
+    stateDirectory: adapter.stateDirectory,
+    registry: shared.tokens,
+    graceMs: cluster.tokenGraceMs,
+    log: log('access'),
+  });
+  closers.push(() => {
+    tokens[Symbol.dispose]();
+  });
+  await tokens.start();
+  return tokens;
 }
 
 /** Only root can run what a token with a user of its own starts. */

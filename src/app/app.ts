@@ -109,7 +109,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     gate: settings.gate,
     isClosing: () => closing !== undefined,
   };
-  const services = buildServices(engine, buildAccess(engine, context), context);
+  const services = buildServices(engine, await buildAccess(engine, context), context);
   await services.recordings.prepare(configuration.adapter.stateDirectory);
   const { http, server } = buildTransports(services, prometheus, context);
   const parts = { engine, services, server, settings, notifications };

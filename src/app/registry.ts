@@ -17,6 +17,7 @@ export async function buildRegistry({
   const { enabled, redisUrl, keyPrefix: prefix, leaseMs } = configuration().cluster;
   if (!enabled || redisUrl === undefined) return undefined;
   const { RedisConnection } = await import('../cluster/registry/redis/connection.js');
+  const { RedisTokens } = await import('../cluster/registry/redis/redis-tokens.js');
   const { RedisRegistry } = await import('../cluster/registry/redis/redis-registry.js');
   const log = logs('cluster');
   const onError = () => {
@@ -25,7 +26,8 @@ export async function buildRegistry({
   try {
     const connection = await RedisConnection.open({ url: redisUrl.reveal(), prefix, onError, log });
     closers.push(() => connection[Symbol.asyncDispose]());
-    return { connection, registry: new RedisRegistry({ connection, leaseMs, log }) };
+    const registry = new RedisRegistry({ connection, leaseMs, log });
+    return { connection, registry, tokens: new RedisTokens({ connection, log }) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     const place = { file: 'configuration', line: undefined, column: undefined };

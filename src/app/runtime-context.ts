@@ -1,4 +1,5 @@
 import type { RedisConnection } from '../cluster/registry/redis/connection.js';
+import type { TokenRegistry } from '../services/access/shared-tokens.js';
 import type { Registry } from '../cluster/registry/registry.js';
 import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
@@ -34,6 +35,7 @@ export interface EngineContext {
 export interface SharedRegistry {
   readonly connection: RedisConnection;
   readonly registry: Registry;
+  readonly tokens: TokenRegistry;
 }
 
 /** State that changes while the daemon runs, with its metrics, logs and audit log. */

@@ -92,6 +92,12 @@ export const clusterSection = restarting({
     300,
     'How long a worker that is stopped by SIGTERM waits for its sessions and commands to end.',
   ),
+  tokens: choice(
+    ['redis', 'files'],
+    'redis',
+    'Where gateways with Redis have their tokens. `redis`: a token counts at all of them. `files`: each has its own.',
+  ),
+  token_grace: duration('seconds', 600, 'How long shared tokens count while Redis does not answer; then none does.'),
   local_role: choice(
     ['viewer', 'agent', 'operator', 'admin'],
     'agent',

@@ -138,6 +138,22 @@ export class TokenFiles {
     return issued;
   }
 
+  /**
+   * Keeps a token of another node, whose secret is not known here.
+   * @throws the system's error
+   */
+  keep(token: Token): void {
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+    this.#write(token);
+    this.#forgetFirst();
+  }
+
+  /** Deletes a token that another node has revoked. */
+  drop(id: string): void {
+    rmSync(this.#fileOf({ id }), { force: true });
+    this.#forgetFirst();
+  }
+
   /** The secret of the first token; undefined when it is gone. */
   readFirstSecret(): string | undefined {
     return readIfThere(this.firstSecretFile)?.trim();
@@ -146,9 +162,19 @@ export class TokenFiles {
   #issue(facts: Omit<Token, 'sha256'>): IssuedToken {
     const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
     const token = { ...facts, sha256: hashOf(secret).toString('hex') };
+    this.#write(token);
+    return { token, secret };
+  }
+
+  #write(token: Token): void {
     // The id is the file name.
     writePrivateFile(this.#fileOf(token), `${JSON.stringify({ ...token, id: undefined }, null, 2)}\n`);
-    return { token, secret };
+  }
+
+  /** Deletes the secret of the first token once it is that of no token: another node has revoked or replaced it. */
+  #forgetFirst(): void {
+    if (this.readFirstSecret() === undefined || this.read().tokens.some((token) => this.#isFirst(token))) return;
+    rmSync(this.firstSecretFile, { force: true });
   }
 
   /**

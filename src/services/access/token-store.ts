@@ -1,21 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { type FSWatcher, statSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 
 import { hasExpired, type Token } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import { MAX_TIMER_MS } from '../../core/time.js';
+import { UNSETTLED, versionOf } from './directory-version.js';
 import { hashOf, type TokenFiles } from './token-files.js';
-
-/**
- * Changes within this time may have the same timestamp, in milliseconds: the kernel's clock for files ticks every 1 to
- * 10 ms.
- */
-const CLOCK_TICK_MS = 50;
-
-/** The version of a directory that has to be read in any case. */
-const UNSETTLED = '';
 
 /** A valid token, and the signal of its end. */
 interface Entry {
@@ -34,9 +26,12 @@ export interface ShownToken {
 /** Kinds of changes of a token. */
 export type TokenChange = 'made' | 'changed' | 'revoked' | 'expired';
 
+/** Where tokens are read. */
+export type TokenSource = Pick<TokenFiles, 'directory' | 'read'>;
+
 /** The valid tokens: those in the files, which are read again after every change. */
 export class TokenStore implements Disposable {
-  readonly #files: TokenFiles;
+  readonly #files: TokenSource;
   readonly #log: Log;
   #onChange: (change: TokenChange, token: Token) => void;
   #entries = new Map<string, Entry>();
@@ -49,7 +44,7 @@ export class TokenStore implements Disposable {
    * @param files their directory has to exist, or changes are noticed late
    * @param onChange called for each change of a token while the daemon runs
    */
-  constructor(files: TokenFiles, log: Log, onChange: (change: TokenChange, token: Token) => void = () => undefined) {
+  constructor(files: TokenSource, log: Log, onChange: (change: TokenChange, token: Token) => void = () => undefined) {
     this.#files = files;
     this.#log = log;
     this.#onChange = () => undefined;
@@ -85,7 +80,7 @@ export class TokenStore implements Disposable {
 
   /** Reads the files again. Tokens that were deleted or changed, or have expired, end. */
   refresh(): void {
-    this.#version = this.#versionNow();
+    this.#version = versionOf(this.#files.directory);
     const now = Date.now();
     const old = this.#entries;
     const entries = this.#readEntries(now);
@@ -101,7 +96,7 @@ export class TokenStore implements Disposable {
 
   /** Reads the files again if they have changed, or may have. */
   #catchUp(): void {
-    const version = this.#versionNow();
+    const version = versionOf(this.#files.directory);
     if (version === UNSETTLED || version !== this.#version) this.refresh();
   }
 
@@ -138,16 +133,6 @@ export class TokenStore implements Disposable {
       this.#log.error('the tokens cannot be read: none counts', { error: (error as Error).message });
       return [];
     }
-  }
-
-  /**
-   * Creating, deleting or replacing a token changes the directory. Shortly after a change, another one can leave the
-   * timestamp unchanged.
-   */
-  #versionNow(): string {
-    const stats = statSync(this.#files.directory, { bigint: true, throwIfNoEntry: false });
-    if (!stats || Date.now() - Number(stats.ctimeMs) < CLOCK_TICK_MS) return UNSETTLED;
-    return `${stats.ino}.${stats.ctimeNs}`;
   }
 
   #watch(): void {

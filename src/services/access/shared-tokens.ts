@@ -1,0 +1,187 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+import {
+  changesSince,
+  type SharedToken,
+  sharedToken,
+  type SharedTokenMap,
+  supersedes,
+} from '../../core/access/shared-token.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Log } from '../../core/logging/log.js';
+import { writePrivateFile } from '../../engine/system/private-file.js';
+import { UNSETTLED, versionOf } from './directory-version.js';
+import type { StoredTokens, TokenFiles } from './token-files.js';
+
+/** How often the nodes of a cluster compare their tokens, in milliseconds. */
+const COMPARE_MS = 1000;
+
+/** The state of the tokens in the registry, and its name: another one after each change. */
+export interface PulledTokens {
+  readonly version: string | undefined;
+  readonly tokens: SharedTokenMap;
+}
+
+/** Where the nodes of a cluster share their tokens. Every method rejects with REGISTRY_UNAVAILABLE when it does not answer. */
+export interface TokenRegistry {
+  /** What is there; undefined when its version is the known one. */
+  pull(known: string | undefined): Promise<PulledTokens | undefined>;
+  /** Writes tokens that supersede those that are there. */
+  push(tokens: SharedTokenMap): Promise<void>;
+  /** Whether this node makes the first token of the cluster: one alone does. */
+  claimFirst(): Promise<boolean>;
+}
+
+/** Dependencies of `SharedTokens`. */
+export interface SharedTokensOptions {
+  readonly files: TokenFiles;
+  readonly stateDirectory: string;
+  readonly registry: TokenRegistry;
+  /** How long tokens count while the registry does not answer. */
+  readonly graceMs: number;
+  readonly log: Log;
+}
+
+/**
+ * The tokens of a cluster: the files of this node, kept the same as those of the others through the registry. A change on
+ * one node, by a request or by the command line, comes to the others within seconds. The files hold while the registry
+ * does not answer, for a limited time; an emptied registry is filled again by all nodes.
+ */
+export class SharedTokens implements Disposable {
+  /** See `TokenFiles`. */
+  readonly directory: string;
+  readonly #options: SharedTokensOptions;
+  readonly #stateFile: string;
+  /** The tokens when the files were compared last, the marks of revoked ones included. */
+  #known: Map<string, SharedToken>;
+  #filesVersion = UNSETTLED;
+  #registryVersion: string | undefined;
+  #answeredAt = performance.now();
+  #hasAnswered = false;
+  #isStale = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  /** Called after the tokens of this node have changed. */
+  onChange: () => void = () => undefined;
+
+  constructor(options: SharedTokensOptions) {
+    this.#options = options;
+    this.directory = options.files.directory;
+    this.#stateFile = join(options.stateDirectory, 'shared-tokens.json');
+    this.#known = readState(this.#stateFile);
+  }
+
+  /** The tokens that count: none once the registry has not answered for too long (fail closed). */
+  read(): StoredTokens {
+    if (!this.#isStale) return this.#options.files.read();
+    const { graceMs } = this.#options;
+    const problem = `the registry of the cluster has not answered for ${graceMs / 1000} s: no token counts`;
+    return { tokens: [], problems: [problem] };
+  }
+
+  /** Compares once, and then again and again. */
+  async start(): Promise<void> {
+    await this.#compare();
+    this.#await();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #await(): void {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      void this.#compare().then(() => {
+        this.#await();
+      });
+    }, COMPARE_MS).unref();
+  }
+
+  async #compare(): Promise<void> {
+    const wasStale = this.#isStale;
+    let hasChanged = false;
+    try {
+      this.#takeFiles();
+      hasChanged = await this.#exchange();
+      this.#answeredAt = performance.now();
+      this.#isStale = false;
+    } catch (error) {
+      if (!(error instanceof AdapterError))
+        this.#options.log.error('tokens cannot be shared', { error: String(error) });
+      this.#isStale = performance.now() - this.#answeredAt > this.#options.graceMs;
+    }
+    if (hasChanged || wasStale !== this.#isStale) this.onChange();
+  }
+
+  /** Notes what has changed in the files. Where one of them cannot be read, nothing counts as revoked. */
+  #takeFiles(): void {
+    const { files } = this.#options;
+    const version = versionOf(files.directory);
+    if (version !== UNSETTLED && version === this.#filesVersion) return;
+    if (!existsSync(files.directory)) return;
+    const { tokens, problems } = files.read();
+    if (problems.length > 0) return;
+    this.#filesVersion = version;
+    const changes = changesSince(this.#known, tokens);
+    if (changes.size === 0) return;
+    for (const [id, change] of changes) this.#known.set(id, change);
+    this.#save();
+    // They are not in the registry yet.
+    this.#registryVersion = undefined;
+  }
+
+  /** Takes what is newer in the registry, and writes what is newer here; returns whether files have changed. */
+  async #exchange(): Promise<boolean> {
+    const { registry } = this.#options;
+    const pulled = await registry.pull(this.#registryVersion);
+    if (!pulled) return false;
+    const hasChanged = this.#take(pulled.tokens) || (await this.#makeFirst(pulled.tokens));
+    const newer = [...this.#known].filter(([id, own]) => supersedes(own, pulled.tokens.get(id)));
+    if (newer.length > 0) await registry.push(new Map(newer));
+    else this.#registryVersion = pulled.version;
+    this.#hasAnswered = true;
+    return hasChanged;
+  }
+
+  #take(theirs: SharedTokenMap): boolean {
+    const newer = [...theirs].filter(([id, their]) => supersedes(their, this.#known.get(id)));
+    if (newer.length === 0) return false;
+    for (const [id, { version, token }] of newer) {
+      if (token) this.#options.files.keep({ ...token, id });
+      else this.#options.files.drop(id);
+      this.#known.set(id, { version, token });
+    }
+    this.#save();
+    return true;
+  }
+
+  /** Makes the first token of the cluster, on the node that finds none anywhere first. */
+  async #makeFirst(theirs: SharedTokenMap): Promise<boolean> {
+    const { files, registry, log } = this.#options;
+    if (this.#hasAnswered || theirs.size > 0 || this.#known.size > 0 || !(await registry.claimFirst())) return false;
+    const first = files.createFirst();
+    if (!first) return false;
+    log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
+    this.#takeFiles();
+    return true;
+  }
+
+  #save(): void {
+    writePrivateFile(this.#stateFile, `${JSON.stringify(Object.fromEntries(this.#known))}\n`);
+  }
+}
+
+const state = z.record(z.string(), sharedToken);
+
+/**
+ * The tokens that were shared before this start.
+ * @throws the system's error, or that of the parser, when the file cannot be read
+ */
+function readState(file: string): Map<string, SharedToken> {
+  if (!existsSync(file)) return new Map();
+  return new Map(Object.entries(state.parse(JSON.parse(readFileSync(file, 'utf8')))));
+}
