@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { choosePlace, type PlacementNode } from '../../../src/cluster/placement.js';
+import { choosePlace, type PlacementNode, rendezvous } from '../../../src/cluster/placement.js';
 
 const label = fc.constantFrom('a', 'b');
 const node = fc.record({
@@ -71,5 +71,27 @@ describe('the place of something new', () => {
     }
     for (const count of counts.values()) expect(count).toBeGreaterThan(850);
     expect(counts.size).toBe(3);
+  });
+});
+
+describe('the gateway to which a key belongs', () => {
+  const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,4}$/), { minLength: 1, maxLength: 6 });
+
+  it('does not depend on the order of the gateways, and stays when another one leaves', () => {
+    fc.assert(
+      fc.property(fc.string(), names, (key, all) => {
+        const owner = rendezvous(key, all);
+        expect(all).toContain(owner);
+        expect(rendezvous(key, all.toReversed())).toBe(owner);
+        for (const gone of all.filter((name) => name !== owner))
+          expect(
+            rendezvous(
+              key,
+              all.filter((name) => name !== gone),
+            ),
+          ).toBe(owner);
+      }),
+    );
+    expect(rendezvous('key', [])).toBeUndefined();
   });
 });
