@@ -144,14 +144,14 @@ function signalReplacement({ shell: { root, processes }, signal, onSend }: Foreg
 }
 
 async function attempt(request: ForegroundSignal): Promise<Attempt> {
-  const { read, childrenOf, isBeforeExec } = request.shell.processes;
+  const { readNow, childrenOf, isBeforeExec } = request.shell.processes;
   const shellPid = request.shell.root.main;
-  const wasStopped = read(shellPid)?.state === 'T';
+  const wasStopped = readNow(shellPid)?.state === 'T';
   if (!sendSignal(shellPid, 'SIGSTOP')) return NO_RECIPIENT;
   try {
-    const hasStopped = await until(() => read(shellPid)?.state === 'T');
+    const hasStopped = await until(() => readNow(shellPid)?.state === 'T');
     await whenReportsAreRead();
-    const shell = read(shellPid);
+    const shell = readNow(shellPid);
     if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NO_RECIPIENT;
     // A program that is about to be started may need the shell for it, as the first one of a job in bash does: no
     // waiting here.

@@ -10,8 +10,11 @@ export function identityLike(like: string | null, pid: number): string | undefin
 export function isProcess(pid: number, identity: string): boolean {
   const platform = platformLike(identity);
   if (platform === linux) return linux.processes.identityOf(pid) === identity;
-  const startTicks = Number(identity.slice(identity.lastIndexOf('/') + 1));
-  return platform.processes.isAlive({ pid, startTicks });
+  const [machine, ownPid, startTicks] = identity.split('/');
+  const isHere = machine === machineOf(identityLike(identity, process.pid));
+  return isHere && ownPid === String(pid) && platform.processes.isAlive({ pid, startTicks: Number(startTicks) });
 }
+
+const machineOf = (identity: string | undefined) => identity?.split('/')[0];
 
 const platformLike = (identity: string | null) => (identity?.startsWith('posix-') ? posix : linux);

@@ -17,6 +17,7 @@ import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
 import { DRIVER_FILES, type DriverRequest } from '../shells/shell.js';
 import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
+import { DriverPresence } from './driver-presence.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
@@ -83,6 +84,7 @@ export class ShellProcess {
   readonly owner: FileOwner | undefined;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
   readonly ready: Promise<void>;
+  readonly #driver: DriverPresence;
   readonly #requests: number | undefined;
   readonly #reports: Socket | undefined;
   readonly #slots: PipePool;
@@ -91,8 +93,6 @@ export class ShellProcess {
   /** Terminal output as long as there is no listener: the reason why a shell fails to start. */
   #startOutput = '';
   #isClosed = false;
-  /** Command line with the driver; only where open files are not known. */
-  #lineAtStart: string | undefined;
   #settleReady!: (error?: Error) => void;
 
   constructor(options: ShellProcessOptions) {
@@ -106,6 +106,7 @@ export class ShellProcess {
     this.group = group;
     this.platform = options.platform;
     this.processes = options.platform.processes;
+    this.#driver = new DriverPresence(options.platform);
     this.owner = options.launcher.owner;
     this.#slots = new PipePool(directory, this.owner);
     this.ready = new Promise((resolve, reject) => {
@@ -153,9 +154,7 @@ export class ShellProcess {
    * replaced the shell does not.
    */
   get hasDriver(): boolean {
-    if (!this.platform.can.openFiles) return this.#commandLine === this.#lineAtStart;
-    const { holdsDescriptorOf } = this.processes;
-    return holdsDescriptorOf(this.pid, this.reportPath) || holdsDescriptorOf(this.pid, this.requestPath);
+    return this.#driver.isIn(this.pid, [this.reportPath, this.requestPath]);
   }
 
   /** Whether the shell is ready for a request, or is reading one: see `Shell.requestFd`. */
@@ -265,10 +264,6 @@ export class ShellProcess {
     this.#slots.close();
   }
 
-  get #commandLine(): string {
-    return this.processes.commandLine({ pid: this.pid, name: '' });
-  }
-
   /** Sends a request; `slot` is that of its command. */
   #send(request: DriverRequest, slot?: CommandPipes): void {
     const { line, file } = this.installed.shell.request(request);
@@ -307,7 +302,7 @@ export class ShellProcess {
   }
 
   #becomeReady(): void {
-    if (!this.platform.can.openFiles) this.#lineAtStart = this.#commandLine;
+    this.#driver.note(this.pid);
     if (this.isIsolated) this.#root = sandboxRoot(this.terminal.pid, this.processes) ?? this.#root;
     this.#settleReady();
   }

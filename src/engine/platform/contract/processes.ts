@@ -5,6 +5,8 @@ import type { ProcessClock } from './start-marker.js';
 export interface ProcessTable {
   /** Reads one process; undefined when it does not exist. */
   readonly read: (pid: number) => ProcessEntry | undefined;
+  /** The same, and certainly as it is after what was done to it before: after a signal. */
+  readonly readNow: (pid: number) => ProcessEntry | undefined;
   /** Reads every process of the machine. */
   readonly list: () => ProcessEntry[];
   /** Returns the pids of all processes of the machine. */

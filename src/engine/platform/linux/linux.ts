@@ -13,6 +13,7 @@ import * as starts from './start-marker.js';
 /** Processes through /proc: proc(5). */
 const processes: Processes = {
   read: table.readProcess,
+  readNow: table.readProcess,
   list: table.listProcesses,
   pids: table.listPids,
   childrenOf: table.listChildren,

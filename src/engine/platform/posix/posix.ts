@@ -25,6 +25,7 @@ function tableOf(snapshots: ProcessSnapshots): ProcessTable {
   const children = (pid: number) => [...snapshots.recent.entries.values()].filter(({ parent }) => parent === pid);
   return {
     read: (pid) => readFrom(snapshots, pid),
+    readNow: (pid) => snapshots.take().entries.get(pid),
     list: () => [...snapshots.take().entries.values()],
     pids: () => [...snapshots.take().entries.keys()],
     childrenOf: children,

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../../../../src/', import.meta.url));
+
+/** Folders and files of `src` that may name /proc, and why. What is not yet behind a platform is meant to leave. */
+const MAY_READ: Readonly<Record<string, string>> = {
+  'core/': 'rules about paths, and parsers: pure text',
+  'engine/platform/': 'the platforms themselves',
+  'engine/limits/cgroup': 'control groups: platforms with `controlGroups`',
+  'engine/limits/memory-files/': 'files in memory: platforms with `openFiles`',
+  'engine/sandbox/': 'bubblewrap and namespaces: platforms with `sandbox`',
+  'engine/user/': 'other users: platforms with `otherUsers`',
+  'engine/system/slow-mounts.ts': 'a hint: none is slow where there is no table of mounts',
+  'doctor/engine.ts': 'looks for what Linux has',
+  'engine/checkpoints/files/held-directory.ts': 'not yet: `heldPaths`',
+  'engine/files/': 'not yet: `heldPaths`',
+  'engine/host/': 'not yet: the load of the machine',
+  'engine/network/': 'not yet: `listeningPorts`',
+  'engine/peer/': 'not yet: `peerCredentials`',
+  'engine/process/inherited-terminals.ts': 'not yet: what workers inherit',
+  'engine/shells/close-descriptors.ts': 'not yet: what shells inherit',
+  'engine/shells/drivers/driver.': 'not yet: what shells inherit',
+};
+
+/** A path below /proc in code: not in a comment, and not a list of names for people. */
+const READS = /[`'"(< ]\/proc(?:\/|['"`])/;
+const COMMENT = /^\s*(?:\*|\/\/|\/\*|#)/;
+/** Tells commands and people what is there, and reads nothing. */
+const NAMES_ONLY = [
+  'engine/files/held-path.ts',
+  'services/gate/file-facts.ts',
+  'doctor/doctor.ts',
+  'engine/checkpoints/restore/restore.ts',
+];
+
+const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.(?:tsx?|bash|zsh|sh|fish)$/.test(file))
+  .filter((file) => {
+    const lines = readFileSync(SRC + file, 'utf8').split('\n');
+    return lines.some((line) => READS.test(line) && !COMMENT.test(line));
+  });
+
+it('nothing but the platform of Linux, and what is named here, reads /proc', () => {
+  const allowed = [...Object.keys(MAY_READ), ...NAMES_ONLY];
+  expect(readers.filter((file) => !allowed.some((place) => file.startsWith(place)))).toEqual([]);
+});
+
+it('every exception is needed', () => {
+  expect(Object.keys(MAY_READ).filter((place) => !readers.some((file) => file.startsWith(place)))).toEqual([]);
+});
