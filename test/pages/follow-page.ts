@@ -11,6 +11,7 @@ import { TypedShell } from './typed-shell.js';
 /** Sections whose heading begins so say that they need something that a machine may lack: they are left out there. */
 const REQUIREMENTS: readonly (readonly [heading: string, check: string])[] = [
   ['Python', 'python3 -c "import socketio, requests, aiohttp"'],
+  ['Redis', 'redis-server --version'],
   ['Sandbox', 'bwrap --ro-bind / / --unshare-pid true'],
 ];
 

@@ -18,6 +18,8 @@ if (!canRunRedis) process.stderr.write('the registry of a cluster is not tested:
 interface RedisServerOptions {
   /** @default none */
   readonly password?: string;
+  /** Its users. @default the default one */
+  readonly aclFile?: string;
 }
 
 /** A Redis of a test's own, in memory, on a port of its own. It can be ended, frozen, and started again empty. */
@@ -52,12 +54,13 @@ export class RedisServer implements AsyncDisposable {
 
   /** Starts it, empty. */
   async start(): Promise<void> {
-    const { password } = this.#options;
+    const { password, aclFile } = this.#options;
     const child = spawn(
       'redis-server',
       [
         ...['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
         ...['--dir', this.#directory, ...(password === undefined ? [] : ['--requirepass', password])],
+        ...(aclFile === undefined ? [] : ['--aclfile', aclFile]),
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );

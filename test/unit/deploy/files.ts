@@ -7,7 +7,7 @@ export const read = (path: string): string => readFileSync(new URL(`../../../${p
 
 /** The documents of a YAML file. */
 export const readYaml = (path: string): unknown[] =>
-  parseAllDocuments(read(path)).map((document) => {
+  parseAllDocuments(read(path), { merge: true }).map((document) => {
     if (document.errors.length > 0) throw document.errors[0]!;
     return document.toJS() as unknown;
   });
