@@ -52,6 +52,8 @@ export class LimitMonitor {
   readonly #escalation = new Escalation();
   readonly #pace = new SamplePace();
   readonly #warned = new Set<Resource>();
+  /** The command that ran when a warning was given last. */
+  #warnedOf: Command | undefined;
   /** Commands that were reported as having exceeded a limit. */
   readonly #reported = new WeakSet<Command>();
   /** The command whose end is awaited. */
@@ -77,7 +79,8 @@ export class LimitMonitor {
   beginCommand(): void {
     this.#command = undefined;
     this.#pace.restart();
-    this.#warned.clear();
+    // A sample for what ran before may have been of this command already.
+    if (this.#warnedOf === undefined || this.#warnedOf !== this.watched.running) this.#warned.clear();
   }
 
   /** Time until the next sample, in milliseconds. */
@@ -143,6 +146,7 @@ export class LimitMonitor {
     for (const { resource, limit, observed, share } of findings) {
       if (share < WARNING_SHARE || share > 1 || this.#warned.has(resource)) continue;
       this.#warned.add(resource);
+      this.#warnedOf = running;
       this.#listener.onNear({ resource, limit, observed }, 'warning', commandId);
     }
     const { cpuMs, writtenBytes } = usage;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -183,17 +184,30 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
       const warned = () => client.all('resource_warning').filter((event) => event.session_id === id);
       await client.run(`python3 -c 'import time; a = bytearray(80 * 2**20); time.sleep(1)'`, id);
       expect(warned().map(({ level, resource }) => [level, resource])).toEqual([['warning', 'memory_mb']]);
-      await client.run(hold(300), id, { stream: true, command_id: `once-${mechanism}` });
+      const command_id = `once-${randomUUID()}`;
+      await client.run(hold(300), id, { stream: true, command_id });
       expect(warned().map(({ level }) => level)).toContain('exceeded');
-      const ends = client.all('command_finished').filter((event) => event.command_id === `once-${mechanism}`);
+      const ends = client.all('command_finished').filter((event) => event.command_id === command_id);
       expect(ends).toHaveLength(1);
       expect(ends[0]).toMatchObject({ killed_by: 'memory', limit: { resource: 'memory_mb' } });
       await client.request('close_session', { session_id: id });
     });
 
+    it('warns once of a command, also while something from before it is watched', async () => {
+      const id = await openWith({ processes: 10 });
+      await client.run('sleep 20 &', id);
+      for (let round = 0; round < 3; round += 1) {
+        const command_id = `again-${randomUUID()}`;
+        await client.run('for i in 1 2 3 4 5 6 7; do sleep 0.4 & done; wait %2 %3 %4 %5 %6 %7 %8', id, { command_id });
+        const warned = client.all('resource_warning').filter((event) => event.command_id === command_id);
+        expect(warned).toHaveLength(1);
+      }
+      await client.request('close_session', { session_id: id });
+    });
+
     it('tells of a warning what is near which limit, and whose', async () => {
       const id = await openWith({ processes: 10 });
-      const command_id = `near-${mechanism}`;
+      const command_id = `near-${randomUUID()}`;
       await client.run('for i in 1 2 3 4 5 6 7 8; do sleep 0.5 & done; wait', id, { command_id });
       const warned = client.all('resource_warning').filter((event) => event.session_id === id);
       expect(warned).toEqual([

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -105,11 +106,10 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
 
   it('a one-shot that handles a signal gets it', async () => {
     const command = 'trap "echo caught; exit 3" INT; echo ready; while :; do sleep 0.01; done';
-    const answer = client.request('execute_command', { command, stream: true, command_id: `trap-${profile}` });
-    await client.event('command_output', ({ command_id }) => command_id === `trap-${profile}`);
-    expect(
-      (await client.request('signal_command', { command_id: `trap-${profile}`, signal: 'SIGINT' })).error,
-    ).toBeUndefined();
+    const command_id = `trap-${randomUUID()}`;
+    const answer = client.request('execute_command', { command, stream: true, command_id });
+    await client.event('command_output', (event) => event.command_id === command_id);
+    expect((await client.request('signal_command', { command_id, signal: 'SIGINT' })).error).toBeUndefined();
     expect(await answer).toMatchObject({ stdout: 'ready\ncaught\n', exit_code: 3 });
   });
 
