@@ -27,60 +27,66 @@ const SURROUNDINGS = [
 ] as const;
 const TITLE = 'SHELL, sandbox $sandbox, limits by $mechanism, platform $platform.name';
 
-/** One shell is enough to see what the engine does without /proc. */
-const WITH_POSIX = { platform: posix, sandbox: 'none', mechanism: 'auto' } as const;
+/** What the engine does without /proc, or anything else of Linux. */
+export const WITH_POSIX = [{ platform: posix, sandbox: 'none', mechanism: 'auto' }] as const;
+
 /** The tests that every shell must pass, for one shell in all that it can be in. */
-export function shellContract(shell: ShellName): void {
-  const surroundings = shell === 'bash' ? [...SURROUNDINGS, WITH_POSIX] : SURROUNDINGS;
-  describe.each(surroundings)(TITLE.replace('SHELL', shell), ({ platform, sandbox, mechanism }) => {
-    let bench: ShellHarness;
-    beforeAll(async () => {
-      bench = await ShellHarness.start(shell, { profile: sandbox, limitMechanism: mechanism, platform });
-    });
-    afterAll(async () => {
-      await bench[Symbol.asyncDispose]();
-      expect(await bench.leftovers()).toEqual({ processes: [], descriptors: 0 });
-    });
-    const open = () => bench.openSession();
+export function shellContract(
+  shell: ShellName,
+  surroundings: typeof SURROUNDINGS | typeof WITH_POSIX = SURROUNDINGS,
+): void {
+  describe.each<(typeof surroundings)[number]>(surroundings)(
+    TITLE.replace('SHELL', shell),
+    ({ platform, sandbox, mechanism }) => {
+      let bench: ShellHarness;
+      beforeAll(async () => {
+        bench = await ShellHarness.start(shell, { profile: sandbox, limitMechanism: mechanism, platform });
+      });
+      afterAll(async () => {
+        await bench[Symbol.asyncDispose]();
+        expect(await bench.leftovers()).toEqual({ processes: [], descriptors: 0 });
+      });
+      const open = () => bench.openSession();
 
-    describe('output and text', () => {
-      tableTests(OUTPUT_ROWS, shell);
-    });
-    describe('state and the ends of commands', () => {
-      tableTests(STATE_ROWS, shell);
-      valueTests(shell, open);
-      restoreTests(shell, open);
-    });
-    describe('hostile commands', () => {
-      tableTests(HOSTILE_ROWS, shell);
-    });
-    // Not yet: these wait for `awaiting_input`, or look at what /proc shows.
-    if (!platform.can.openFiles) return;
-    describe('interrupts', () => {
-      interruptTests(shell, open);
-    });
-    describe('input', () => {
-      inputTests(shell, open);
-    });
-    describe('background jobs', () => {
-      jobTests(shell, open);
-    });
-    describe('resources and the end', () => {
-      endTests(shell, open);
-    });
+      describe('output and text', () => {
+        tableTests(OUTPUT_ROWS, shell);
+      });
+      describe('state and the ends of commands', () => {
+        tableTests(STATE_ROWS, shell);
+        valueTests(shell, open);
+        restoreTests(shell, open);
+      });
+      describe('hostile commands', () => {
+        tableTests(HOSTILE_ROWS, shell);
+      });
+      // Not yet: these wait for `awaiting_input`, or look at what /proc shows.
+      if (!platform.can.openFiles) return;
+      describe('interrupts', () => {
+        interruptTests(shell, open);
+      });
+      describe('input', () => {
+        inputTests(shell, open);
+      });
+      describe('background jobs', () => {
+        jobTests(shell, open);
+      });
+      describe('resources and the end', () => {
+        endTests(shell, open);
+      });
 
-    describe('one-shots', () => {
-      oneShotTests(() => bench.installed);
-    });
+      describe('one-shots', () => {
+        oneShotTests(() => bench.installed);
+      });
 
-    function tableTests(rows: readonly Row[], name: ShellName): void {
-      for (const row of rows) {
-        if (row.only?.includes(name) === false || (row.isPrevented && sandbox !== 'none')) continue;
-        test(titleFor(row, name), async () => {
-          await using session = await bench.openSession();
-          await check(row, name, session);
-        });
+      function tableTests(rows: readonly Row[], name: ShellName): void {
+        for (const row of rows) {
+          if (row.only?.includes(name) === false || (row.isPrevented && sandbox !== 'none')) continue;
+          test(titleFor(row, name), async () => {
+            await using session = await bench.openSession();
+            await check(row, name, session);
+          });
+        }
       }
-    }
-  });
+    },
+  );
 }
