@@ -24,6 +24,13 @@ const PAUSE_MS = 6;
  * loaded machine. In three seconds one interrupt in some dozens had no effect there.
  */
 const ATTEMPTS_MS = 12_000;
+/**
+ * Attempts after which programs are stopped too: on a loaded machine, those of a loop end before they can be looked at.
+ * Not before, since programs may notice it.
+ */
+const GENTLE_ATTEMPTS = 10;
+/** How long such an attempt waits for the shell without letting anything else run, in milliseconds. */
+const SPIN_MS = 2;
 
 /** A shell, with the processes of the machine. */
 export interface SignalledShell {
@@ -121,14 +128,14 @@ const NO_EFFECT: Attempt = { tookEffect: false, processes: [] };
  * A signal that hits a program between fork(2) and exec(2), or one that is just ending, is lost, and a loop of short
  * programs continues unaffected. Therefore the shell is stopped briefly while its programs are inspected, and the
  * signal is repeated until it takes effect: on the shell, on a program that handles or ignores it, or on one that it
- * has killed.
+ * has killed. After some attempts the program is stopped as well.
  * @returns the processes that received the signal in the last attempt; empty when there are none
  */
 export async function signalForeground(request: ForegroundSignal): Promise<ReportedProcess[]> {
   if (!request.shell.hasDriver) return signalReplacement(request);
   const deadline = performance.now() + ATTEMPTS_MS;
-  for (;;) {
-    const { tookEffect, processes } = await attempt(request);
+  for (let tries = 0; ; tries += 1) {
+    const { tookEffect, processes } = await attempt(request, tries >= GENTLE_ATTEMPTS);
     if (tookEffect || request.isOver() || performance.now() > deadline) return processes;
     await sleep(Math.random() * PAUSE_MS);
     if (request.isOver()) return processes;
@@ -143,23 +150,57 @@ function signalReplacement({ shell: { root, processes }, signal, onSend }: Foreg
   return sendSignal(-shell.foregroundGroup, signal) ? reportProcesses([leader], processes, root) : [];
 }
 
-async function attempt(request: ForegroundSignal): Promise<Attempt> {
-  const { readNow, childrenOf, isBeforeExec } = request.shell.processes;
+async function attempt(request: ForegroundSignal, stopsProgram: boolean): Promise<Attempt> {
+  const { readNow } = request.shell.processes;
   const shellPid = request.shell.root.main;
   const wasStopped = readNow(shellPid)?.state === 'T';
   if (!sendSignal(shellPid, 'SIGSTOP')) return NO_RECIPIENT;
+  const resumeProgram = stopsProgram ? stopProgram(shellPid, readNow) : NOT_STOPPED;
   try {
     const hasStopped = await until(() => readNow(shellPid)?.state === 'T');
     await whenReportsAreRead();
     const shell = readNow(shellPid);
     if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NO_RECIPIENT;
-    // A program that is about to be started may need the shell for it, as the first one of a job in bash does: no
-    // waiting here.
-    if (!hasStopped || childrenOf(shellPid).some((child) => isBeforeExec(child, shellPid))) return NO_EFFECT;
-    return shell.foregroundGroup === shell.group ? signalShell(shell, request) : await signalProgram(shell, request);
+    return hasStopped ? await signalStopped(shell, request, resumeProgram) : NO_EFFECT;
   } finally {
+    // Before the shell, which would take a stopped program for a suspended job.
+    resumeProgram();
     if (!wasStopped) sendSignal(shellPid, 'SIGCONT');
   }
+}
+
+/** Signals the foreground of a shell that has stopped. */
+async function signalStopped(
+  shell: ProcessEntry,
+  request: ForegroundSignal,
+  resumeProgram: () => void,
+): Promise<Attempt> {
+  const { childrenOf, isBeforeExec } = request.shell.processes;
+  // A program that is about to be started may need the shell for it, as the first one of a job in bash does: no
+  // waiting here.
+  if (childrenOf(shell.pid).some((child) => isBeforeExec(child, shell.pid))) return NO_EFFECT;
+  return shell.foregroundGroup === shell.group
+    ? signalShell(shell, request)
+    : await signalProgram(shell, request, resumeProgram);
+}
+
+const NOT_STOPPED = (): void => undefined;
+
+/**
+ * Stops the program in the foreground of a shell that stops, unless that is the shell itself; the returned function has it
+ * go on. Not before the shell has stopped: it would see the program stop, and take it for a suspended job.
+ */
+function stopProgram(shellPid: number, readNow: Processes['readNow']): () => void {
+  const deadline = performance.now() + SPIN_MS;
+  let shell = readNow(shellPid);
+  while (shell && shell.state !== 'T' && performance.now() < deadline) shell = readNow(shellPid);
+  if (shell?.state !== 'T' || shell.foregroundGroup <= 0 || shell.foregroundGroup === shell.group) return NOT_STOPPED;
+  const { foregroundGroup } = shell;
+  let isStopped = sendSignal(-foregroundGroup, 'SIGSTOP');
+  return () => {
+    if (isStopped) sendSignal(-foregroundGroup, 'SIGCONT');
+    isStopped = false;
+  };
 }
 
 /**
@@ -184,7 +225,11 @@ function signalShell(shell: ProcessEntry, request: ForegroundSignal): Attempt {
 }
 
 /** While the shell is stopped, its ended children stay in the process table with their exit status. */
-async function signalProgram(shell: ProcessEntry, request: ForegroundSignal): Promise<Attempt> {
+async function signalProgram(
+  shell: ProcessEntry,
+  request: ForegroundSignal,
+  resumeProgram: () => void,
+): Promise<Attempt> {
   const { signal, onSend } = request;
   const { root, processes: machine } = request.shell;
   const { isAlive } = machine;
@@ -196,6 +241,7 @@ async function signalProgram(shell: ProcessEntry, request: ForegroundSignal): Pr
   const isHandled = !ENDING_SIGNALS.has(signal) || members.some((member) => machine.handlesSignal(member.pid, number));
   onSend(signal);
   if (!sendSignal(-foregroundGroup, signal)) return { tookEffect: false, processes };
+  resumeProgram();
   if (isHandled) return { tookEffect: true, processes };
   await until(() => !members.some(isAlive));
   return {
