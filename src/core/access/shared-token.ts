@@ -13,6 +13,9 @@ export const sharedToken = z.object({
 /** A token as the nodes of a cluster share it. */
 export type SharedToken = z.output<typeof sharedToken>;
 
+/** Ids of shared tokens: each is the name of a file on every node, and must not lead out of its directory. */
+export const sharedTokenId = z.string().regex(/^\w[\w.-]{0,127}$/);
+
 /** Shared tokens by their ids. */
 export type SharedTokenMap = ReadonlyMap<string, SharedToken>;
 

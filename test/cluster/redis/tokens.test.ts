@@ -66,6 +66,21 @@ describe.skipIf(!canRunRedis)('tokens of gateways with Redis', () => {
     await refusedSoon(one, rotated.secret);
   });
 
+  it('do not count under ids that lead out of their directory', async () => {
+    const facts = { role: 'agent', created_at: new Date().toISOString(), expires_at: null };
+    const text = (name: string, digit: string) =>
+      JSON.stringify({ version: 1, token: { ...facts, name, sha256: digit.repeat(64) } });
+    await redis.ask(async (asked) => {
+      await asked.hset('{shell-adapter}:tokens', '../escaped', text('escaped', 'a'), 'inside', text('inside', 'b'));
+      await asked.set('{shell-adapter}:tokens:version', 'written-by-hand');
+    });
+    await eventually(() => {
+      expect(other.tokens.read().tokens.map(({ id }) => id)).toContain('inside');
+    });
+    expect(existsSync(join(other.directory, 'state', 'escaped.json'))).toBe(false);
+    other.tokens.revoke('inside');
+  });
+
   it('end what waits in their name, at the other gateway too', async () => {
     const { token, secret } = other.tokens.create({ name: 'waiting', role: 'agent', lifeMs: undefined });
     await using client = await enterSoon(one, secret);

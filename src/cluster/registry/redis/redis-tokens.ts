@@ -1,4 +1,9 @@
-import { sharedToken, type SharedToken, type SharedTokenMap } from '../../../core/access/shared-token.js';
+import {
+  sharedToken,
+  type SharedToken,
+  sharedTokenId,
+  type SharedTokenMap,
+} from '../../../core/access/shared-token.js';
 import type { Log } from '../../../core/logging/log.js';
 import { randomText } from '../../../engine/system/random.js';
 import type { PulledTokens, TokenRegistry } from '../../../services/access/shared-tokens.js';
@@ -80,7 +85,7 @@ export class RedisTokens implements TokenRegistry {
 
   #read(id: string, text: string): readonly (readonly [string, SharedToken])[] {
     try {
-      return [[id, sharedToken.parse(JSON.parse(text))]];
+      return [[sharedTokenId.parse(id), sharedToken.parse(JSON.parse(text))]];
     } catch (error) {
       // Not that of a node of this cluster: its token does not count.
       this.#options.log.error('a token in Redis does not count', { id, why: (error as Error).message });

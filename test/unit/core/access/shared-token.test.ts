@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { changesSince, type SharedToken, supersedes } from '../../../../src/core/access/shared-token.js';
+import { changesSince, type SharedToken, sharedTokenId, supersedes } from '../../../../src/core/access/shared-token.js';
 import type { Token } from '../../../../src/core/access/token.js';
 
 const token = (id: string, secret = 'a'): Token => ({
@@ -56,4 +56,17 @@ describe('changes of the files of a node', () => {
       ['revoked', 3, undefined],
     ]);
   });
+});
+
+describe('the id of a token', () => {
+  it.each(['token_1', 'token_abc-DEF', 'made-by-hand.old'])('may be %s', (id) => {
+    expect(sharedTokenId.safeParse(id).success).toBe(true);
+  });
+
+  it.each(['', '.', '..', '../token', 'a/b', '/etc/x', '-x', '.hidden', 'a\\b', 'a\nb', 'x'.repeat(200)])(
+    'cannot be %j: it leads elsewhere',
+    (id) => {
+      expect(sharedTokenId.safeParse(id).success).toBe(false);
+    },
+  );
 });
