@@ -7,6 +7,7 @@ import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import type { Processes } from '../platform/contract/processes.js';
 import type { ProcessRoot } from '../process/process-root.js';
 import { sendSignal } from '../process/end-processes.js';
+import type { Turns } from '../system/turns.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 
 /**
@@ -39,6 +40,8 @@ export interface SignalledShell {
   readonly processes: Processes;
   /** Whether the shell's program is still the one that was started, not one that has replaced it with `exec`. */
   readonly hasDriver: boolean;
+  /** Of those who stop it for a moment: one would have it go on while another looks at it. */
+  readonly stops: Turns;
 }
 
 /** Request to signal the foreground of a shell's terminal. */
@@ -74,7 +77,11 @@ export interface TerminalReaders {
 const NO_READERS: TerminalReaders = { foreground: [], behind: [] };
 
 /** Returns the programs that may read input of a shell's terminal: not the shell itself while its driver runs. */
-export function terminalReaders({ pid, processes, hasDriver }: Omit<SignalledShell, 'root'>): TerminalReaders {
+export function terminalReaders({
+  pid,
+  processes,
+  hasDriver,
+}: Pick<SignalledShell, 'pid' | 'processes' | 'hasDriver'>): TerminalReaders {
   const shell = processes.read(pid);
   if (!shell || shell.foregroundGroup <= 0) return NO_READERS;
   if (shell.foregroundGroup === shell.group && hasDriver) return NO_READERS;
@@ -135,7 +142,8 @@ export async function signalForeground(request: ForegroundSignal): Promise<Repor
   if (!request.shell.hasDriver) return signalReplacement(request);
   const deadline = performance.now() + ATTEMPTS_MS;
   for (let tries = 0; ; tries += 1) {
-    const { tookEffect, processes } = await attempt(request, tries >= GENTLE_ATTEMPTS);
+    const stopsProgram = tries >= GENTLE_ATTEMPTS;
+    const { tookEffect, processes } = await request.shell.stops.take(() => attempt(request, stopsProgram));
     if (tookEffect || request.isOver() || performance.now() > deadline) return processes;
     await sleep(Math.random() * PAUSE_MS);
     if (request.isOver()) return processes;

@@ -7,6 +7,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { closeAll, drain, openBoth } from '../system/fifo.js';
 import { randomText } from '../system/random.js';
+import { Turns } from '../system/turns.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import type { Platform } from '../platform/contract/platform.js';
 import { TAG_VARIABLE } from '../platform/contract/process-entry.js';
@@ -80,6 +81,8 @@ export class ShellProcess {
   readonly terminal: Terminal;
   readonly platform: Platform;
   readonly processes: Processes;
+  /** See `SignalledShell`. */
+  readonly stops = new Turns();
   /** The user of the shell, if it is not the daemon's. */
   readonly owner: FileOwner | undefined;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
