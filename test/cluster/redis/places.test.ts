@@ -1,5 +1,4 @@
-import { copyFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -23,13 +22,7 @@ const nodeOf = (id: string): string => /_(worker-\d)-/.exec(id)?.[1] ?? id;
 
 /** One client at each gateway, both with the same token. */
 async function connectToBoth(name: string): Promise<WireClient[]> {
-  const [first, second] = gateways;
-  const { token, secret } = first!.tokens.create({
-    name,
-    role: 'agent',
-    lifeMs: undefined,
-  });
-  copyFileSync(join(first!.tokens.directory, `${token.id}.json`), join(second!.tokens.directory, `${token.id}.json`));
+  const secret = gateways[0]!.createToken('agent', `${name}-${randomUUID()}`);
   const connect = ({ url }: TestDaemon) => WireClient.connect(url, ['websocket'], { token: secret });
   return Promise.all(gateways.map((gateway) => eventually(() => connect(gateway))));
 }
@@ -105,13 +98,13 @@ describe.skipIf(!canRunRedis)('places that two gateways share', () => {
   it('for the commands of one id are on one node, though another gateway would choose another', async () => {
     const [first, second] = await connectToBoth('once');
     await using admin = await cluster.connect(gateways[0]!, 'admin');
-    const command_id = 'once';
+    const command_id = `once-${randomUUID()}`;
     const { stdout, warnings } = await first!.run('echo $RANDOM$RANDOM$RANDOM', undefined, { command_id });
     expect(warnings).toEqual([]);
     const { commands } = await first!.request('list_commands', {});
     const ran = commands.find((command) => command.command_id === command_id);
     const node = await redis.ask(async (asked) => {
-      const [key] = await asked.keys('{shell-adapter}:cmd:*:once');
+      const [key] = await asked.keys(`{shell-adapter}:cmd:*:${command_id}`);
       return (await asked.get(key ?? '')) ?? '';
     });
     expect(ran).toBeDefined();
