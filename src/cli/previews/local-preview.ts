@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Duplex, pipeline } from 'node:stream';
+import type { Duplex } from 'node:stream';
 
 import { passedAnswerHeaders, passedRequestHeaders } from '../../core/cluster/passed-headers.js';
 import { OWN_ORIGIN_HEADER } from '../../core/previews/preview-headers.js';
 import { exchange, type HttpAnswer } from '../../services/exchange/http-exchange.js';
 import { joinUpgraded } from '../../services/exchange/join-upgraded.js';
+import { hasBody, sendAnswer } from '../../services/exchange/send-answer.js';
 import { isOfOwnPage, isOfPage } from '../../transports/access.js';
 import type { DaemonHttp } from '../connect/daemon-http.js';
 
@@ -68,13 +69,9 @@ export class LocalPreview implements AsyncDisposable {
     response.once('close', () => {
       gone.abort();
     });
-    const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
     try {
-      const answer = await this.#ask(request, { body: hasBody ? request : undefined, over: gone.signal });
-      const { statusCode = 502, statusMessage, headers } = answer.response;
-      response.writeHead(statusCode, statusMessage, passedAnswerHeaders(headers));
-      // A connection that breaks ends the other one too.
-      pipeline(answer.response, response, () => undefined);
+      const answer = await this.#ask(request, { body: hasBody(request) ? request : undefined, over: gone.signal });
+      sendAnswer(answer, passedAnswerHeaders(answer.response.headers), response);
     } catch (error) {
       sayWhy(response, 502, `the daemon gave no answer: ${(error as Error).message}`);
     }

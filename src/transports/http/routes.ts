@@ -84,15 +84,10 @@ const unused = (): never => {
   throw new Error('no route has a schema');
 };
 /** Requests are checked by zod. Without this, fastify loads ajv and its own compilers: a tenth of the daemon's start. */
-export const NO_SCHEMAS = { buildValidator: unused, buildSerializer: unused };
+const NO_SCHEMAS = { buildValidator: unused, buildSerializer: unused };
 
-/**
- * Builds the routes on a server created by `serverFactory`. Errors are `{ "error": { "code", "message" } }`, as in the
- * protocol: 403 `FORBIDDEN` for web pages and unknown host names, 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`, 404
- * `UNKNOWN_REQUEST`, 4xx `INVALID_REQUEST`, 500 `INTERNAL`.
- */
-export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
-  const { originPolicy, extensions, dashboard, admission, refusals, log } = options;
+/** Begins routes: bodies in JSON, and errors as in the protocol, also for requests without a route. */
+export function beginRoutes(serverFactory: FastifyServerFactory, log: Log): FastifyInstance {
   const routes = fastify({
     serverFactory,
     schemaController: { compilersFactory: NO_SCHEMAS },
@@ -101,6 +96,21 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
     },
   });
   readJsonBodies(routes);
+  routes.setNotFoundHandler(({ method, url }, reply) => sendNotFound(reply, method, url));
+  routes.setErrorHandler((error: Error, _request, reply) => {
+    answerFailure(error, reply, log);
+  });
+  return routes;
+}
+
+/**
+ * Builds the routes on a server created by `serverFactory`. Errors are `{ "error": { "code", "message" } }`, as in the
+ * protocol: 403 `FORBIDDEN` for web pages and unknown host names, 401 `UNAUTHORIZED`, 429 `RATE_LIMITED`, 404
+ * `UNKNOWN_REQUEST`, 4xx `INVALID_REQUEST`, 500 `INTERNAL`.
+ */
+export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteOptions): FastifyInstance {
+  const { originPolicy, extensions, dashboard, admission, refusals, log } = options;
+  const routes = beginRoutes(serverFactory, log);
   routes.addHook('onRequest', async ({ raw, is404, method, url }, reply) => {
     // CORS preflight applies to the paths for pages only; its handler would answer for any path.
     const isMissing = is404 || (method === 'OPTIONS' && !FOR_PAGES.test(url));
@@ -114,10 +124,6 @@ export function buildRoutes(serverFactory: FastifyServerFactory, options: RouteO
     // A connection that has shown no token serves one request, so that it cannot stay open by being idle.
     if (admission.isUnfinished(socket)) reply.header('connection', 'close');
     done();
-  });
-  routes.setNotFoundHandler(({ method, url }, reply) => sendNotFound(reply, method, url));
-  routes.setErrorHandler((error: Error, _request, reply) => {
-    answerFailure(error, reply, log);
   });
   void routes.register((scope, _options, done) => {
     addOwnRoutes(scope, options);
@@ -188,14 +194,14 @@ const sendError = (reply: FastifyReply, status: number, error: ErrorBody): Fasti
   uncached(reply).code(status).send({ error });
 
 /** Answers a request for which there is no route. */
-export function sendNotFound(reply: FastifyReply, method: string, url: string): FastifyReply {
+function sendNotFound(reply: FastifyReply, method: string, url: string): FastifyReply {
   const [path = ''] = url.split('?');
   const message = `there is no ${method} ${path}; Socket.IO clients connect to the address alone`;
   return sendError(reply, 404, { code: 'UNKNOWN_REQUEST', message });
 }
 
 /** Answers a request that has failed: with an error of the catalogue as it is; others are logged. */
-export function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
+function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
   if (error instanceof AdapterError && error.code !== 'INTERNAL') {
     if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
     const retryAfter = retryAfterOf(error);

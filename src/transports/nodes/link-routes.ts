@@ -1,8 +1,7 @@
-import { fastify, type FastifyInstance, type FastifyServerFactory } from 'fastify';
+import type { FastifyInstance, FastifyServerFactory } from 'fastify';
 
 import type { Log } from '../../core/logging/log.js';
-import { readJsonBodies } from '../http/json-body.js';
-import { answerFailure, NO_SCHEMAS, sendNotFound } from '../http/routes.js';
+import { beginRoutes } from '../http/routes.js';
 
 /** Adds routes. */
 export type Extension = (routes: FastifyInstance) => void;
@@ -16,18 +15,7 @@ export function buildLinkRoutes(
   extensions: readonly Extension[],
   log: Log,
 ): FastifyInstance {
-  const routes = fastify({
-    serverFactory,
-    schemaController: { compilersFactory: NO_SCHEMAS },
-    frameworkErrors: (error, _request, reply) => {
-      answerFailure(error, reply, log);
-    },
-  });
-  readJsonBodies(routes);
-  routes.setNotFoundHandler(({ method, url }, reply) => sendNotFound(reply, method, url));
-  routes.setErrorHandler((error: Error, _request, reply) => {
-    answerFailure(error, reply, log);
-  });
+  const routes = beginRoutes(serverFactory, log);
   for (const extend of extensions) {
     void routes.register((scope, _options, done) => {
       extend(scope);

@@ -1,13 +1,11 @@
-import type { IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream';
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { hasBody, sendAnswer } from '../../services/exchange/send-answer.js';
 import { goneSignal } from '../http/gone-signal.js';
 import type { PatientRequests } from '../http/patient-requests.js';
-import { answerOf, sendAnswer } from '../rest/answer.js';
+import { answerOf, sendAnswer as sendJson } from '../rest/answer.js';
 import { UploadBody } from '../rest/files/upload-body.js';
-import { admitPreview, forward, type Forwarded, type PreviewOptions } from './forward.js';
+import { admitPreview, forward, type PreviewOptions } from './forward.js';
 
 const PATH = '/v1/sessions/:session/ports/:port';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -71,22 +69,12 @@ export class PreviewEndpoint {
     });
     const body = hasBody(raw) ? raw : undefined;
     const forwarded = await forward(this.#options, raw, { gone, body, isUpgrade: false });
-    if (!('error' in forwarded)) return sendOn(forwarded, reply);
+    if (!('error' in forwarded)) {
+      reply.hijack();
+      sendAnswer(forwarded, forwarded.headers, reply.raw);
+      return reply;
+    }
     content.dismiss();
-    return sendAnswer(reply, answerOf(services.secrets.value(forwarded)));
+    return sendJson(reply, answerOf(services.secrets.value(forwarded)));
   }
-}
-
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-
-/** Sends the answer of the program as it comes, and no faster than the client reads it. */
-function sendOn({ response, headers }: Forwarded, reply: FastifyReply): FastifyReply {
-  reply.hijack();
-  reply.raw.writeHead(response.statusCode ?? 502, response.statusMessage, headers);
-  // Events may come much later than the headers.
-  reply.raw.flushHeaders();
-  // An answer that breaks off closes the connection, so that the client notices.
-  pipeline(response, reply.raw, () => undefined);
-  return reply;
 }

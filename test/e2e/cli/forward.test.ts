@@ -60,6 +60,14 @@ describe('forward', () => {
     expect(large.byteLength).toBe(8 * 1024 * 1024);
   });
 
+  it('passes events on as they come', async () => {
+    const events = await fetch(`${origin}/held`);
+    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+    await (await fetch(`${origin}/next`, { method: 'POST' })).text();
+    expect((await reader.read()).value).toBe('data: next\n\n');
+    await reader.cancel();
+  });
+
   it('passes WebSocket on', async () => {
     const socket = io(origin, { transports: ['websocket'], reconnection: false, extraHeaders: { origin } });
     expect(await socket.timeout(5000).emitWithAck('echo', 'there')).toBe('there');
