@@ -183,10 +183,11 @@ async function signalStopped(
   request: ForegroundSignal,
   resumeProgram: () => void,
 ): Promise<Attempt> {
-  const { childrenOf, isBeforeExec } = request.shell.processes;
+  const { childrenOf, isBeforeExec, isWaitingCopy } = request.shell.processes;
   // A program that is about to be started may need the shell for it, as the first one of a job in bash does: no
   // waiting here.
-  if (childrenOf(shell.pid).some((child) => isBeforeExec(child, shell.pid))) return NO_EFFECT;
+  const isStarting = (child: ProcessEntry) => isBeforeExec(child, shell.pid) || isWaitingCopy(child, shell.pid);
+  if (childrenOf(shell.pid).some(isStarting)) return NO_EFFECT;
   return shell.foregroundGroup === shell.group
     ? signalShell(shell, request)
     : await signalProgram(shell, request, resumeProgram);

@@ -50,7 +50,7 @@ export interface ProcessStates {
   readonly isYoung: (entry: ProcessEntry) => boolean;
   /** Whether a process was started a moment ago and has had next to no CPU time, though it could run. */
   readonly isWaitingForCpu: (entry: ProcessEntry) => boolean;
-  /** Whether a process still has the command line of the shell that has forked it because it waits for a CPU. */
+  /** Whether a process still has the command line of the shell that forked it, since it waits for a CPU or is stopped. */
   readonly isWaitingCopy: (child: ProcessEntry, shellPid: number) => boolean;
   /** Whether a shell has just forked this process, which is about to exec a program. False where that is not known. */
   readonly isBeforeExec: (child: ProcessEntry, shellPid: number) => boolean;

@@ -48,11 +48,14 @@ export const isWaitingForCpu = (entry: ProcessEntry): boolean =>
   isYoung(entry) && entry.state === 'R' && entry.cpuTicks < WORKING_TICKS;
 
 /**
- * Whether a process still has the command line of the shell that has forked it because it waits for a CPU. A background
- * job has handlers of its own before it execs, so that `isBeforeExec` does not tell it from a subshell.
+ * Whether a process still has the command line of the shell that has forked it because it waits for a CPU, or was stopped
+ * meanwhile. Just before it execs, it has handlers of its own, so that `isBeforeExec` does not tell it from a subshell.
  */
 export const isWaitingCopy = (child: ProcessEntry, shellPid: number): boolean =>
-  isWaitingForCpu(child) && commandLine(child) === commandLine({ pid: shellPid, name: '' });
+  (isWaitingForCpu(child) || isStoppedEarly(child)) && commandLine(child) === commandLine({ pid: shellPid, name: '' });
+
+const isStoppedEarly = (entry: ProcessEntry): boolean =>
+  isYoung(entry) && entry.state === 'T' && entry.cpuTicks < WORKING_TICKS;
 
 /**
  * Whether a shell has just forked this process, which is about to exec a program: it still has the shell's command
