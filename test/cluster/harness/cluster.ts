@@ -42,11 +42,20 @@ export class TestCluster implements AsyncDisposable {
     return this.#start({ ...options, settings });
   }
 
-  /** Starts a worker. Its certificate can be used to be dialled only. */
-  async startWorker(name: string, settings: DaemonSettings = {}, env: DaemonOptions['env'] = {}): Promise<TestWorker> {
+  /**
+   * Starts a worker. Its certificate can be used to be dialled only.
+   * @param given folder of a worker that has ended: the same state and workspace. The log is begun again
+   */
+  async startWorker(
+    name: string,
+    settings: DaemonSettings = {},
+    env: DaemonOptions['env'] = {},
+    given?: string,
+  ): Promise<TestWorker> {
     const tls = this.authority.issue(name, 'serverAuth');
     const cluster = this.#settings(name, 'worker', tls, settings.cluster);
-    const daemon = await this.#start({ settings: { ...settings, cluster }, env });
+    if (given !== undefined) rmSync(join(given, 'log'), { force: true });
+    const daemon = await this.#start({ settings: { ...settings, cluster }, env }, given);
     return { name, daemon, url: `https://127.0.0.1:${await linkPortOf(daemon)}` };
   }
 
@@ -90,8 +99,8 @@ export class TestCluster implements AsyncDisposable {
     return { enabled: true, role, name, link_port: 0, tls, secret_file: this.secretFile, ...this.#common, ...more };
   }
 
-  async #start(options: DaemonOptions): Promise<TestDaemon> {
-    const daemon = await TestDaemon.start(options);
+  async #start(options: DaemonOptions, given?: string): Promise<TestDaemon> {
+    const daemon = await TestDaemon.start(options, given);
     this.#daemons.add(daemon);
     return daemon;
   }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -11,6 +13,8 @@ import { canRunRedis, RedisServer } from '../harness/redis.js';
 /** Places of both workers together, and sessions that are wanted at once. */
 const PLACES = 50;
 const WANTED = 192;
+/** Commands that are sent to both gateways. */
+const TWICE = 20;
 /** Most sessions of a token. */
 const OF_TOKEN = 60;
 
@@ -93,6 +97,23 @@ describe.skipIf(!canRunRedis)('places that two gateways share', () => {
     await eventually(async () => {
       expect(await held('sessions:*')).toBe(0);
     });
+  });
+
+  it('for a command whose id comes to both at the same instant are taken once', async () => {
+    const [first, second] = await connectToBoth('instant');
+    const runs = join(cluster.directory, 'runs');
+    const ids = Array.from({ length: TWICE }, () => `twice-${randomUUID()}`);
+    const answers = await Promise.all(
+      ids.flatMap((id) => {
+        const run = (client: WireClient) =>
+          client.run(`echo ${id} >> '${runs}'; echo $RANDOM$RANDOM`, undefined, { command_id: id });
+        return [run(first!), run(second!)];
+      }),
+    );
+    const given = answers.map(({ command_id, stdout, warnings }) => ({ command_id, stdout, warnings }));
+    for (let i = 0; i < given.length; i += 2) expect(given[i]).toEqual({ ...given[i + 1], warnings: [] });
+    expect(readFileSync(runs, 'utf8').trim().split('\n').toSorted()).toEqual(ids.toSorted());
+    await Promise.all([first, second].map((client) => client![Symbol.asyncDispose]()));
   });
 
   it('for the commands of one id are on one node, though another gateway would choose another', async () => {
