@@ -22,7 +22,7 @@ export class TestCluster implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'shell-adapter-cluster-'));
   readonly authority = new CertificateAuthority(this.directory);
   readonly secretFile = join(this.directory, 'secret');
-  readonly #daemons = new Set<AsyncDisposable>();
+  readonly #daemons = new Set<TestDaemon>();
   readonly #common: Record<string, unknown>;
 
   /** @param common settings of all its nodes, besides their certificates and the secret */
@@ -31,15 +31,19 @@ export class TestCluster implements AsyncDisposable {
     writeFileSync(this.secretFile, randomBytes(32).toString('hex'));
   }
 
-  /** Starts a gateway. */
+  /**
+   * Starts a gateway.
+   * @param given folder of a gateway that has ended, as of `startWorker`
+   */
   async startGateway(
     name = 'gate',
     cluster: Record<string, unknown> = {},
     options: DaemonOptions = {},
+    given?: string,
   ): Promise<TestDaemon> {
     const tls = this.authority.issue(name, 'serverAuth,clientAuth');
     const settings = { ...options.settings, cluster: this.#settings(name, 'gateway', tls, cluster) };
-    return this.#start({ ...options, settings });
+    return this.#start({ ...options, settings }, given);
   }
 
   /**
@@ -54,7 +58,6 @@ export class TestCluster implements AsyncDisposable {
   ): Promise<TestWorker> {
     const tls = this.authority.issue(name, 'serverAuth');
     const cluster = this.#settings(name, 'worker', tls, settings.cluster);
-    if (given !== undefined) rmSync(join(given, 'log'), { force: true });
     const daemon = await this.#start({ settings: { ...settings, cluster }, env }, given);
     return { name, daemon, url: `https://127.0.0.1:${await linkPortOf(daemon)}` };
   }
@@ -100,7 +103,10 @@ export class TestCluster implements AsyncDisposable {
   }
 
   async #start(options: DaemonOptions, given?: string): Promise<TestDaemon> {
+    if (given !== undefined) rmSync(join(given, 'log'), { force: true });
     const daemon = await TestDaemon.start(options, given);
+    // The folder belongs to the daemon that was started last.
+    for (const earlier of this.#daemons) if (earlier.directory === given) this.#daemons.delete(earlier);
     this.#daemons.add(daemon);
     return daemon;
   }

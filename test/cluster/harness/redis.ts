@@ -110,7 +110,8 @@ export class RedisServer implements AsyncDisposable {
   };
 }
 
-async function freePort(): Promise<number> {
+/** A port on which nothing listens at the moment. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
