@@ -242,7 +242,7 @@ export class Router {
     return worker;
   }
 
-  /** Where this gateway has sent something of this id before; undefined when it has not, or the worker was removed. */
+  /** Where this gateway has sent something of this id before; undefined when it has not, or that run of the worker is over. */
   #earlierPlace(owner: string, id: string | undefined): Worker | undefined {
     const node = id === undefined ? undefined : this.#places.find(owner, id);
     return node === undefined ? undefined : this.#workers.find(node);
@@ -280,10 +280,12 @@ export class Router {
   ): Promise<LinkReply> {
     const named = withId(worker, name, payload, request);
     const { repeat } = ROUTES[name];
-    if (named.id !== undefined) this.#places.note(caller.principal.id, named.id, worker.name);
+    // A worker that was started again has none of what ran there.
+    const node = worker.link.known?.id ?? worker.name;
+    if (named.id !== undefined) this.#places.note(caller.principal.id, named.id, node);
     const reply = await this.#relay(worker, { name, payload: named.payload, caller, repeat, trace, reserved });
     const { command_id: commandId } = reply as Placed;
-    if (typeof commandId === 'string') this.#places.note(caller.principal.id, commandId, worker.name);
+    if (typeof commandId === 'string') this.#places.note(caller.principal.id, commandId, node);
     return reply;
   }
 }

@@ -117,6 +117,44 @@ describe.skipIf(!canRunRedis)('a cluster whose Redis has lost all', () => {
     await lone.daemon.stop();
   });
 
+  it('answers NODE_LOST for a command whose worker was killed and started again, and does not run it again', async () => {
+    const name = 'worker-4';
+    const { daemon, url } = await cluster.startWorker(name, { cluster: { labels: { kind: 'lost' } } });
+    const clients = await connectToBoth();
+    await using admin = await cluster.connect(gateways[0]!, 'admin');
+    const drain = async (isDrained: boolean) => {
+      for (const node of ['worker-1', 'worker-2']) await admin.request('drain_node', { node, drain: isDrained });
+    };
+    const live = () =>
+      eventually(async () => {
+        const { nodes } = await admin.request('list_nodes');
+        expect(nodes).toContainEqual(expect.objectContaining({ node: name, state: 'live' }));
+      }, REWRITTEN_MS);
+    await live();
+    await drain(true);
+    const command_id = `lost-${randomUUID()}`;
+    const runs = join(cluster.directory, command_id);
+    const run = (client: WireClient) =>
+      client.run(`echo run >> '${runs}'; sleep 60`, undefined, { command_id, timeout_ms: 10_000 });
+    const running = run(clients[0]!);
+    await eventually(() => {
+      expect(existsSync(runs)).toBe(true);
+    });
+    daemon.signal('SIGKILL');
+    await daemon.exited;
+    expect((await running).error).toMatchObject({ code: 'NODE_LOST', details: { maybe_executed: true } });
+    const settings = { cluster: { link_port: Number(new URL(url).port) } };
+    const again = await cluster.startWorker(name, settings, {}, daemon.directory);
+    await live();
+    for (const client of clients) {
+      expect((await run(client)).error).toMatchObject({ code: 'NODE_LOST', details: { retry_safe: false } });
+      await client[Symbol.asyncDispose]();
+    }
+    expect(readFileSync(runs, 'utf8')).toBe('run\n');
+    await drain(false);
+    await again.daemon.stop();
+  });
+
   it('takes next to no CPU while Redis is gone, or frozen', async () => {
     redis.signal('SIGSTOP');
     const frozen = await cpuShares();
