@@ -5,7 +5,7 @@ import type { RequestName } from '../core/protocol/requests.js';
 import type { ReceivedRequest } from '../services/ports/cluster-port.js';
 import { nodeUnreachable } from './failures.js';
 import { cursorOf, mergePages } from './command-pages.js';
-import type { LinkReply } from './link-types.js';
+import type { LinkReply } from './links/link-types.js';
 import type { Relay } from './relay.js';
 import type { Worker } from './workers.js';
 

@@ -7,7 +7,7 @@ import { sessionLimitReached } from '../services/access/quotas.js';
 import type { HeldSession } from '../services/sessions/sessions-options.js';
 import { randomBytes } from '../engine/system/random.js';
 import { noCapacity } from './failures.js';
-import type { LinkReply } from './link-types.js';
+import type { LinkReply } from './links/link-types.js';
 import { registryUnavailable } from './registry/registry.js';
 import type { Candidate, CommandClaim, Registry, Reservation } from './registry/registry.js';
 import type { Worker } from './workers.js';

@@ -3,7 +3,7 @@ import type { Repeat } from '../core/cluster/routes.js';
 import type { ClusterMetrics } from '../core/metrics/metrics.js';
 import type { TraceCarrier, Traces } from '../core/traces/traces.js';
 import type { Caller } from '../services/registry/caller.js';
-import type { LinkReply } from './link-types.js';
+import type { LinkReply } from './links/link-types.js';
 import type { Worker } from './workers.js';
 
 /** A request of a client, for one worker. */

@@ -1,5 +1,5 @@
 import type { RoutedReply } from '../services/ports/cluster-port.js';
-import type { LinkReply } from './link-types.js';
+import type { LinkReply } from './links/link-types.js';
 
 /** The node that has refused a request since it is drained; undefined for other replies. */
 export function refusingNode(reply: LinkReply): string | undefined {

@@ -5,7 +5,7 @@ import { AdapterError } from '../core/errors.js';
 import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
 import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
-import type { LinkReply } from './link-types.js';
+import type { LinkReply } from './links/link-types.js';
 import { ObjectPlaces } from './object-places.js';
 import { choosePlace, placeable } from './placement.js';
 import type { KnownWorkers } from './known-workers.js';

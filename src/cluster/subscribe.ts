@@ -2,7 +2,7 @@ import type { Answer, Request } from '../core/protocol/requests.js';
 import type { Topic } from '../core/protocol/requests/subscriptions.js';
 import type { ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
 import type { EventSink } from '../services/registry/caller.js';
-import type { LinkedCaller } from './link-types.js';
+import type { LinkedCaller } from './links/link-types.js';
 import type { Worker } from './workers.js';
 
 /** Topics about the machine and the log of the node that the client is connected to. */

@@ -5,10 +5,10 @@ import type { Log } from '../core/logging/log.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import { findNearest } from '../core/validation/nearest.js';
 import type { LinkSecret } from '../services/access/link-proof.js';
-import { dial, type LinkTls } from './dial.js';
-import { Link } from './link.js';
-import { LinkedHttp } from './linked-http.js';
-import type { LinkedCaller } from './link-types.js';
+import { dial, type LinkTls } from './links/dial.js';
+import { Link } from './links/link.js';
+import { LinkedHttp } from './links/linked-http.js';
+import type { LinkedCaller } from './links/link-types.js';
 import type { PlacementNode } from './placement.js';
 import type { NodeRole, RegisteredWorker } from './registry/registry.js';
 

@@ -1,6 +1,6 @@
-import type { ErrorBody } from '../core/errors.js';
-import type { Answer, RequestName } from '../core/protocol/requests.js';
-import type { Caller, EventSink } from '../services/registry/caller.js';
+import type { ErrorBody } from '../../core/errors.js';
+import type { Answer, RequestName } from '../../core/protocol/requests.js';
+import type { Caller, EventSink } from '../../services/registry/caller.js';
 
 /** A reply of a node. */
 export type LinkReply = Answer<RequestName> | { readonly error: ErrorBody };

@@ -2,15 +2,15 @@ import { Agent, type ClientRequest, request as httpRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 
-import { announced, ticketReply } from '../core/cluster/link-messages.js';
-import { TICKET_HEADER } from '../core/cluster/passed-headers.js';
-import { AdapterError } from '../core/errors.js';
-import type { TraceCarrier } from '../core/traces/traces.js';
-import { exchange as exchangeWith, type HttpAnswer } from '../services/exchange/http-exchange.js';
-import type { PassedExchange } from '../services/ports/cluster-port.js';
-import type { Caller } from '../services/registry/caller.js';
+import { announced, ticketReply } from '../../core/cluster/link-messages.js';
+import { TICKET_HEADER } from '../../core/cluster/passed-headers.js';
+import { AdapterError } from '../../core/errors.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
+import { exchange as exchangeWith, type HttpAnswer } from '../../services/exchange/http-exchange.js';
+import type { PassedExchange } from '../../services/ports/cluster-port.js';
+import type { Caller } from '../../services/registry/caller.js';
 import type { LinkTls } from './dial.js';
-import { nodeLost, nodeUnreachable } from './failures.js';
+import { nodeLost, nodeUnreachable } from '../failures.js';
 import type { Link, OpenLink } from './link.js';
 
 /** Time for a ticket, in milliseconds. */

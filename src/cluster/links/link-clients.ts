@@ -1,8 +1,8 @@
 import type { Socket } from 'socket.io-client';
 
-import { announced } from '../core/cluster/link-messages.js';
-import type { RequestName } from '../core/protocol/requests.js';
-import type { SessionEndReason } from '../core/protocol/results.js';
+import { announced } from '../../core/cluster/link-messages.js';
+import type { RequestName } from '../../core/protocol/requests.js';
+import type { SessionEndReason } from '../../core/protocol/results.js';
 import type { LinkedCaller, LinkReply } from './link-types.js';
 import { type FollowedSession, LinkClient } from './link-client.js';
 

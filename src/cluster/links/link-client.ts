@@ -1,8 +1,8 @@
-import { Receipts } from '../core/cluster/credit.js';
-import type { EventName, EventPayload } from '../core/protocol/results.js';
+import { Receipts } from '../../core/cluster/credit.js';
+import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import type { Socket } from 'socket.io-client';
 
-import type { EventSink } from '../services/registry/caller.js';
+import type { EventSink } from '../../services/registry/caller.js';
 import type { LinkedCaller } from './link-types.js';
 
 /** A client gets no credit while its own connection has more unsent bytes than this. */

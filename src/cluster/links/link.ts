@@ -8,17 +8,17 @@ import {
   heldMessage,
   load as loadSchema,
   type NodeLoad,
-} from '../core/cluster/link-messages.js';
-import { nodeIdFrom } from '../core/cluster/node-id.js';
-import type { Repeat } from '../core/cluster/routes.js';
-import type { Log } from '../core/logging/log.js';
-import type { RequestName } from '../core/protocol/requests.js';
-import type { EventName } from '../core/protocol/results.js';
-import type { TraceCarrier } from '../core/traces/traces.js';
-import type { Caller, EventSink } from '../services/registry/caller.js';
-import type { HeldSession } from '../services/sessions/sessions-options.js';
+} from '../../core/cluster/link-messages.js';
+import { nodeIdFrom } from '../../core/cluster/node-id.js';
+import type { Repeat } from '../../core/cluster/routes.js';
+import type { Log } from '../../core/logging/log.js';
+import type { RequestName } from '../../core/protocol/requests.js';
+import type { EventName } from '../../core/protocol/results.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
+import type { Caller, EventSink } from '../../services/registry/caller.js';
+import type { HeldSession } from '../../services/sessions/sessions-options.js';
 import { DialError, type Dialled } from './dial.js';
-import { nodeLost, nodeUnreachable } from './failures.js';
+import { nodeLost, nodeUnreachable } from '../failures.js';
 import { LinkClients } from './link-clients.js';
 import type { LinkedCaller, LinkReply } from './link-types.js';
 
