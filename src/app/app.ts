@@ -50,7 +50,7 @@ export interface App extends AsyncDisposable {
    */
   reconfigure(configuration: Configuration): readonly string[];
   /**
-   * Has a worker of a cluster take no new work, and resolves when nothing runs on it, or after `cluster.drain_timeout`.
+   * Has a node of a cluster that runs sessions take no new work, and resolves when nothing runs on it, or after `cluster.drain_timeout`.
    * Undefined for other daemons.
    */
   readonly drain: ((reason: string) => Promise<void>) | undefined;
@@ -176,8 +176,9 @@ function watchWorkload(prometheus: PrometheusMetrics, { engine, services, server
   const { cluster } = services;
   const { membership } = cluster;
   if (membership) prometheus.watchRegistry(() => membership.leaseAgeMs);
-  if (!cluster.runsSessions)
-    prometheus.watchWorkers(() => cluster.nodes.list().nodes.filter(({ role }) => role === 'worker'));
+  const { enabled, role } = settings.configuration().cluster;
+  if (enabled && role !== 'worker')
+    prometheus.watchWorkers(() => cluster.nodes.list().nodes.filter(({ url }) => url !== null));
 }
 
 function urlOf({ address, family, port }: AddressInfo, { socketio }: Configuration): string {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 
 import { Gateway } from '../cluster/gateway.js';
+import { NO_WORK, OwnWork } from '../cluster/own-work.js';
 import { WorkerNode } from '../cluster/worker.js';
 import type { Configuration } from '../config/model/configuration.js';
 import { ConfigurationError } from '../config/model/problems.js';
-import { type LinkIdentity, LINK_VERSION } from '../core/cluster/link-messages.js';
+import { idElsewhere, type LinkIdentity, LINK_VERSION } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
 import { LinkSecret } from '../services/access/link-proof.js';
 import { type ClusterPort, NO_CLUSTER, type Rival } from '../services/ports/cluster-port.js';
@@ -24,28 +25,21 @@ interface Shown extends Pick<Services, 'access' | 'sessions' | 'executions' | 'c
 }
 
 /** Builds what knows the other nodes. */
-export function buildCluster(
-  { instance }: Engine,
-  { access, sessions, executions, connections, commands }: Shown,
-  context: RuntimeContext,
-): ClusterPort {
+export function buildCluster({ instance }: Engine, parts: Shown, context: RuntimeContext): ClusterPort {
+  const { access, connections } = parts;
   const { node, shared, configuration, version, log, closers, traces, metrics } = context;
   if (!node) return NO_CLUSTER;
   const { cluster } = configuration();
   const identity = identityOf(node, instance, version);
   const registry = shared?.registry;
-  if (cluster.role === 'worker') {
+  const { role } = cluster;
+  const work = role === 'gateway' ? NO_WORK : ownWork(parts, context, identity.node);
+  if (role === 'worker') {
     const joined = registry && { registry, leaseMs: cluster.leaseMs, log: log('cluster') };
-    return new WorkerNode({
-      registry: joined && { ...joined, sessions: () => sessions.held(), claims: () => commands.runningByOwnId() },
-      identity,
-      labels: cluster.labels,
-      capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
-      workload: () => ({ sessions: sessions.registry.size, one_shots: executions.running }),
-    });
+    return new WorkerNode({ registry: joined, identity, work });
   }
   const { secret, tls } = credentialsOf(configuration());
-  const about = { identity, secret, tls, leaseMs: cluster.leaseMs };
+  const about = { identity, role, work, secret, tls, leaseMs: cluster.leaseMs };
   const maxSessions = () => quotaLimits(configuration()).maxSessions;
   const gateway = new Gateway({ ...about, registry, maxSessions, connections, traces, metrics, log: log('cluster') });
   closers.push(() => gateway[Symbol.asyncDispose]());
@@ -55,8 +49,23 @@ export function buildCluster(
   return gateway;
 }
 
+/** What a node runs that has sessions. */
+function ownWork({ sessions, executions, commands }: Shown, { configuration }: RuntimeContext, node: string): OwnWork {
+  const { cluster } = configuration();
+  return new OwnWork({
+    node,
+    labels: cluster.labels,
+    capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
+    workload: () => ({ sessions: sessions.registry.size, one_shots: executions.running }),
+    held: () => ({
+      sessions: sessions.held(),
+      claims: commands.runningByOwnId().map((claim) => ({ ...claim, owner: idElsewhere(claim.owner, node) })),
+    }),
+  });
+}
+
 /**
- * Has the daemon join its cluster: a worker listens for gateways, and the registry, if there is one, learns of the node.
+ * Has the daemon join its cluster: a node that runs sessions listens for others, and the registry, if there is one, learns of the node.
  * Rejects when the port is in use.
  * @throws ConfigurationError when another daemon that runs has the same name
  */
@@ -66,7 +75,7 @@ export async function joinCluster(engine: Engine, services: Services, context: R
   const { membership } = services.cluster;
   const rival = await membership?.findRival();
   if (rival) throw nameTaken(node.name, rival);
-  const port = configuration().cluster.role === 'worker' ? await listenForNodes(engine, services, context) : undefined;
+  const port = services.cluster.runsSessions ? await listenForNodes(engine, services, context) : undefined;
   await membership?.join(port === undefined ? null : linkUrlOf(configuration(), port));
 }
 

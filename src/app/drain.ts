@@ -4,13 +4,13 @@ import type { Services } from '../services/services.js';
 
 import type { RuntimeContext } from './runtime-context.js';
 
-/** How often a worker that is drained is looked at, in milliseconds. */
+/** How often a node that is drained is looked at, in milliseconds. */
 const LOOK_MS = 100;
 
-/** How a worker is drained before it ends; undefined for other daemons. */
+/** How a node that runs sessions is drained before it ends; undefined for other daemons. */
 export function drainOf(services: Services, { configuration, node, log }: RuntimeContext) {
   const { cluster } = services;
-  if (!node || configuration().cluster.role !== 'worker') return undefined;
+  if (!node || !cluster.runsSessions) return undefined;
   return async (reason: string): Promise<void> => {
     const { drainTimeoutMs } = configuration().cluster;
     cluster.setDraining(true);

@@ -98,7 +98,7 @@ const NO_CLIENTS: ClientServer = { clients: 0, announceShutdown: () => undefined
 function servedOf({ configuration, node }: RuntimeContext) {
   const { http, cluster } = configuration();
   if (!node) return { ...http, hasClients: true };
-  if (cluster.role === 'gateway') return { ...http, hasClients: true };
+  if (cluster.role !== 'worker') return { ...http, hasClients: true };
   return { openai: false, rest: false, mcp: false, dashboard: false, hasClients: false };
 }
 

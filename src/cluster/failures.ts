@@ -1,5 +1,6 @@
 import type { Repeat } from '../core/cluster/routes.js';
 import { AdapterError } from '../core/errors.js';
+import { findNearest } from '../core/validation/nearest.js';
 
 /** The error of a request whose node is lost before its answer. */
 export function nodeLost(node: string, repeat: Repeat, why: string): AdapterError {
@@ -31,3 +32,12 @@ export const nodeDraining = (node: string): AdapterError =>
   new AdapterError('NODE_DRAINING', `node ${node} is being drained, and takes no new sessions`, {
     details: { node, retry_safe: true, maybe_executed: false },
   });
+
+/** The error of a request that names a node that there is not. */
+export function unknownNode(name: string, names: readonly string[]): AdapterError {
+  const meant = findNearest(name, names);
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return new AdapterError('INVALID_REQUEST', `there is no node ${name} here${hint}`, {
+    details: { field: 'node', nodes: names },
+  });
+}

@@ -10,12 +10,14 @@ import { KnownWorkers } from './known-workers.js';
 import type { Link } from './links/link.js';
 import type { LinkedCaller } from './links/link-types.js';
 import { Membership, obstacleOf } from './membership.js';
+import { describeSelf, drainingObstacle, type NodeWork, ownSessionNode } from './own-work.js';
 import { placeable } from './placement.js';
 import { SharedPlaces } from './places.js';
 import { makePass } from './pass.js';
 import type { Registry } from './registry/registry.js';
 import { makeRelay, type RelayRecorders } from './relay.js';
 import { Router, type Shared } from './router.js';
+import { SessionNodes } from './session-nodes.js';
 import { ClusterSubscriptions } from './subscribe.js';
 import { Workers, type WorkersOptions } from './workers.js';
 
@@ -25,25 +27,33 @@ const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];
 /** Dependencies of `Gateway`. */
 export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onChange' | 'onLost'>, RelayRecorders {
   readonly connections: Pick<Connections, 'all'>;
+  readonly role: 'gateway' | 'node';
+  /** What this node runs itself. */
+  readonly work: NodeWork;
   /** Undefined where workers are registered at each gateway. */
   readonly registry: Registry | undefined;
   /** Most sessions of a token; with a registry on all nodes together. */
   readonly maxSessions: () => number;
 }
 
-/** The cluster of a gateway: it sends the requests of its clients on to workers, and runs nothing itself. */
+/**
+ * The cluster of a node that takes clients: it sends their requests on to the nodes that they are about. A gateway runs
+ * nothing itself.
+ */
 export class Gateway implements ClusterPort {
-  readonly runsSessions = false;
+  readonly runsSessions: boolean;
   readonly route: ClusterPort['route'];
   readonly passageFor: ClusterPort['passageFor'];
   readonly #options: GatewayOptions;
   readonly #workers: Workers;
+  readonly #sessionNodes: SessionNodes;
   readonly #subscriptions: ClusterSubscriptions;
   readonly #known: KnownWorkers | undefined;
   readonly membership: Membership | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.runsSessions = options.work.runsSessions;
     this.#workers = new Workers({
       ...options,
       audience: () => options.connections.all().filter(isDeciding),
@@ -55,14 +65,13 @@ export class Gateway implements ClusterPort {
       },
     });
     this.#subscriptions = new ClusterSubscriptions(() => this.#workers.all());
-    const { registry, identity, leaseMs, log } = options;
+    const { registry, identity, role, work, leaseMs, log } = options;
     if (registry) {
       this.#known = new KnownWorkers({ registry, workers: this.#workers, ownNode: identity.node });
-      const held = () => ({ sessions: [], claims: [] });
-      const own = { registry, leaseMs, identity, role: 'gateway', labels: {}, load: () => this.load(), held } as const;
-      this.membership = new Membership({ ...own, onView: this.#known.update, log });
+      this.membership = new Membership({ registry, leaseMs, identity, role, work, onView: this.#known.update, log });
     }
-    const router = new Router(this.#workers, this.#subscriptions, makeRelay(options), this.#shared());
+    this.#sessionNodes = new SessionNodes(ownSessionNode(identity, work), this.#workers);
+    const router = new Router(this.#sessionNodes, this.#subscriptions, makeRelay(options), this.#shared());
     this.route = (received) => router.route(received);
     const pass = makePass(options);
     this.passageFor = (request) => {
@@ -98,6 +107,10 @@ export class Gateway implements ClusterPort {
       return { node };
     },
     drain: async ({ node, drain }) => {
+      if (node === this.#options.identity.node) {
+        this.setDraining(drain);
+        return { node: this.#describe() };
+      }
       const worker = this.#workers.get(node);
       const isTold = await worker.link.drain(drain);
       if (!isTold) throw nodeUnreachable(node, worker.link.problem ?? 'it is not connected');
@@ -106,25 +119,26 @@ export class Gateway implements ClusterPort {
   };
 
   load(): NodeLoad {
-    return { sessions: 0, one_shots: 0, capacity: 0, is_draining: false };
+    return this.#options.work.load();
   }
 
   beginWork(): () => void {
-    return () => undefined;
+    return this.#options.work.beginWork();
   }
 
   get isIdle(): boolean {
-    return true;
+    return this.#options.work.isIdle;
   }
 
-  setDraining(): void {
-    throw new AdapterError('INVALID_REQUEST', 'a gateway runs no sessions, so it cannot be drained');
+  setDraining(isDraining: boolean): void {
+    this.#options.work.setDraining(isDraining);
+    this.membership?.hasten();
   }
 
   findObstacle(): ErrorBody | undefined {
-    const conflict = obstacleOf(this.membership);
-    if (conflict) return conflict;
-    if (placeable(this.#workers.all(), {}).length > 0) return undefined;
+    const obstacle = obstacleOf(this.membership) ?? drainingObstacle(this.#options.work);
+    if (obstacle) return obstacle;
+    if (this.runsSessions || placeable(this.#workers.all(), {}).length > 0) return undefined;
     return noCapacity('no worker is connected that takes new work and has room').toBody();
   }
 
@@ -144,16 +158,16 @@ export class Gateway implements ClusterPort {
   }
 
   #describe(): NodeInfo {
-    const { node, version, instance_id } = this.#options.identity;
-    const own = { role: 'gateway', state: 'live', problem: null, url: null } as const;
-    return { node, ...own, version, instance_id, labels: {}, sessions: 0, capacity: 0, seen_at: null };
+    const { identity, role, work } = this.#options;
+    return describeSelf(identity, role, work);
   }
 }
 
+/** Whether a client of this node decides. The other nodes know those of theirs. */
 const isDeciding = (caller: Caller): caller is LinkedCaller =>
-  caller.sink !== undefined && DECIDING_ROLES.includes(caller.principal.role);
+  caller.sink !== undefined && caller.relayedBy === undefined && DECIDING_ROLES.includes(caller.principal.role);
 
 const ownName = (node: string): AdapterError =>
-  new AdapterError('INVALID_REQUEST', `this gateway itself is called ${node}: a worker needs another name`, {
+  new AdapterError('INVALID_REQUEST', `this node itself is called ${node}: a worker needs another name`, {
     details: { field: 'node' },
   });

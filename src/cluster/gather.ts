@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ErrorBody } from '../core/errors.js';
 import type { RequestName } from '../core/protocol/requests.js';
-import type { ReceivedRequest } from '../services/ports/cluster-port.js';
+import type { ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
 import { nodeUnreachable } from './failures.js';
 import { cursorOf, mergePages } from './command-pages.js';
 import type { LinkReply } from './links/link-types.js';
 import type { Relay } from './relay.js';
-import type { Worker } from './workers.js';
+import type { SessionNode } from './session-nodes.js';
 
 /** Time for all nodes to answer what is asked of all, in milliseconds. */
 const GATHER_TIMEOUT_MS = 1000;
@@ -24,22 +24,28 @@ export interface NodeAnswer {
   readonly reply: LinkReply;
 }
 
+/** The same, and whether another node has recorded it. */
+type Gathered = NodeAnswer & RoutedReply;
+
 type Fields = Readonly<Record<string, unknown>>;
 type Entries = readonly Fields[];
 
 const listIn = (answers: readonly Fields[], field: string): Entries =>
   answers.flatMap((answer) => (answer[field] ?? []) as Entries);
 
+/** Lists of different nodes as one, the oldest first: the same, whichever node is asked. */
+const oldestFirst = (entries: Entries, at: string): Entries =>
+  [...entries].sort((one, other) => String(one[at]).localeCompare(String(other[at])));
+
 /** Lists of different nodes as one, the newest first. */
-const newestFirst = (entries: Entries, at: string): Entries =>
-  [...entries].sort((one, other) => String(other[at]).localeCompare(String(one[at])));
+const newestFirst = (entries: Entries, at: string): Entries => oldestFirst(entries, at).toReversed();
 
 /** Makes one answer of those of several nodes. */
 type Merge = (answers: readonly Fields[]) => Fields;
 
 const MERGES: Partial<Record<RequestName, Merge>> = {
-  list_sessions: (answers) => ({ sessions: listIn(answers, 'sessions') }),
-  list_confirmations: (answers) => ({ confirmations: listIn(answers, 'confirmations') }),
+  list_sessions: (answers) => ({ sessions: oldestFirst(listIn(answers, 'sessions'), 'created_at') }),
+  list_confirmations: (answers) => ({ confirmations: oldestFirst(listIn(answers, 'confirmations'), 'requested_at') }),
   list_ports: (answers) => ({ ports: listIn(answers, 'ports') }),
   list_llm_calls: (answers) => ({ calls: newestFirst(listIn(answers, 'calls'), 'started_at') }),
   list_remembered_approvals: (answers) => ({
@@ -74,44 +80,52 @@ const mergeLists = (name: RequestName, answers: readonly NodeAnswer[]): Fields =
   MERGES[name]?.(answers.map(({ reply }) => reply as Fields)) ?? {};
 
 /**
- * Asks all workers at once, and makes one answer of theirs.
- * @param relay sends the request to a worker
+ * Asks all nodes at once, and makes one answer of theirs.
+ * @param relay has a node answer the request
  */
-export async function askAll(workers: readonly Worker[], received: ReceivedRequest, relay: Relay): Promise<LinkReply> {
-  const { name, payload, caller, trace } = received;
-  const asked = workers.flatMap((worker) => {
-    const own = ownPayload(name, payload, worker.name);
-    return own === undefined ? [] : [{ worker, payload: own.payload }];
+export async function askAll(
+  nodes: readonly SessionNode[],
+  received: ReceivedRequest,
+  relay: Relay,
+): Promise<RoutedReply> {
+  const asked = nodes.flatMap((node) => {
+    const own = ownPart(received, node.name);
+    return own ? [{ node, ...own }] : [];
   });
-  const answers = await Promise.all(
-    asked.map(async ({ worker, payload: own }) => {
-      const request = { name, payload: own, caller, trace, repeat: 'safe' as const };
-      return { node: worker.name, reply: await inTime(worker, () => relay(worker, request)) };
-    }),
+  const answers: readonly Gathered[] = await Promise.all(
+    asked.map(async ({ node, fields }) => ({
+      node: node.name,
+      ...(await inTime(node, () => relay(node, received, { fields }))),
+    })),
   );
   const isMissing = ({ reply }: NodeAnswer) => 'error' in reply && ABSENCES.has(reply.error.code);
   const unreachable = answers.filter(isMissing).map(({ node, reply }) => ({ node, code: codeOf(reply) }));
   const present = answers.filter((answer) => !isMissing(answer));
-  return mergeAnswers(received, present, unreachable);
+  const isRecorded = present.every((answer) => answer.isRecorded);
+  return { reply: mergeAnswers(received, present, unreachable), isRecorded };
 }
 
 /**
- * Asks all workers for something that one of them has, and gives the answer of that one. Undefined without workers.
- * @param ask sends the request to a worker
+ * Asks all nodes for something that one of them has, and gives the answer of that one: this node first, which knows
+ * what it has. Undefined without nodes.
+ * @param ask has a node answer the request
  */
 export async function askOwner(
-  workers: readonly Worker[],
-  ask: (worker: Worker) => Promise<LinkReply>,
-): Promise<LinkReply | undefined> {
-  const [only, ...others] = workers;
-  if (!only) return undefined;
+  nodes: readonly SessionNode[],
+  ask: (node: SessionNode) => Promise<RoutedReply>,
+): Promise<RoutedReply | undefined> {
+  const own = nodes.find(({ isHere }) => isHere);
+  const here = own && (await ask(own));
+  if (here && !isUnknown(here)) return here;
+  const [only, ...others] = nodes.filter(({ isHere }) => !isHere);
+  if (!only) return here;
   if (others.length === 0) return ask(only);
-  const asked = workers.map((worker) => inTime(worker, () => ask(worker)));
-  const found = await firstThat(asked, (reply) => !isUnknown(reply));
+  const asked = [only, ...others].map((node) => inTime(node, () => ask(node)));
+  const found = await firstThat(asked, (answer) => !isUnknown(answer));
   if (found) return found;
-  const replies = await Promise.all(asked);
+  const answers = await Promise.all(asked);
   // A node that has not answered may have it.
-  return replies.find((reply) => 'error' in reply && ABSENCES.has(reply.error.code)) ?? replies[0];
+  return answers.find(({ reply }) => 'error' in reply && ABSENCES.has(reply.error.code)) ?? answers[0];
 }
 
 /** Codes of a node that has not answered. */
@@ -120,17 +134,18 @@ const ABSENCES: ReadonlySet<string> = new Set(['NODE_LOST', 'NODE_UNREACHABLE'])
 const codeOf = (reply: LinkReply): ErrorBody['code'] => ('error' in reply ? reply.error.code : 'INTERNAL');
 
 /** Whether a node does not have the object of a request. */
-function isUnknown(reply: LinkReply): boolean {
+function isUnknown({ reply }: RoutedReply): boolean {
   if (!('error' in reply)) return 'cancelled' in reply && !reply.cancelled;
   const { code } = reply.error;
   return ABSENCES.has(code) || code.endsWith('_NOT_FOUND') || code === 'NO_RUNNING_COMMAND';
 }
 
-/** The reply of a worker; of one without a connection, or that takes too long, the error. */
-async function inTime(worker: Worker, ask: () => Promise<LinkReply>): Promise<LinkReply> {
-  const late = nodeUnreachable(worker.name, worker.link.problem ?? 'it has not answered in time');
-  if (!worker.isLive) return { error: late.toBody() };
-  return Promise.race([ask(), sleep(GATHER_TIMEOUT_MS, { error: late.toBody() }, { ref: false })]);
+/** The answer of a node; of one without a connection, or that takes too long, the error. */
+async function inTime(node: SessionNode, ask: () => Promise<RoutedReply>): Promise<RoutedReply> {
+  const error = nodeUnreachable(node.name, node.problem ?? 'it has not answered in time').toBody();
+  const late = { reply: { error }, isRecorded: false };
+  if (!node.isLive) return late;
+  return Promise.race([ask(), sleep(GATHER_TIMEOUT_MS, late, { ref: false })]);
 }
 
 /** The first value that passes the test, as soon as it is there; undefined when none does. */
@@ -143,11 +158,10 @@ async function firstThat<T>(promises: readonly Promise<T>[], test: (value: T) =>
   return Promise.any(passing).catch(() => undefined);
 }
 
-/** The payload for one node; undefined when it has no more of the list. */
-function ownPayload(name: RequestName, payload: unknown, node: string): { readonly payload: unknown } | undefined {
-  const fields = (payload ?? {}) as Fields;
-  const { before } = fields;
-  if (name !== 'list_commands' || typeof before !== 'string') return { payload };
+/** What one node is asked for; undefined when it has no more of the list. */
+function ownPart({ name, payload }: ReceivedRequest, node: string): { readonly fields?: object } | undefined {
+  const { before } = (payload ?? {}) as Fields;
+  if (name !== 'list_commands' || typeof before !== 'string') return {};
   const own = cursorOf(before, node);
-  return own === undefined ? undefined : { payload: { ...fields, before: own } };
+  return own === undefined ? undefined : { fields: { before: own } };
 }

@@ -71,6 +71,11 @@ export class KnownWorkers {
     this.#registered = new Map([...this.#registered].filter(([name]) => name !== worker.name));
   }
 
+  /** Whether the registry answers. */
+  get isAvailable(): boolean {
+    return this.#options.registry.problem === undefined;
+  }
+
   /** @throws AdapterError REGISTRY_UNAVAILABLE while nothing can be said of nodes that are not known here */
   assertAvailable(): void {
     const { problem } = this.#options.registry;

@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
+import type { LinkIdentity } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import type { MembershipPort, RegistryState, Rival } from '../services/ports/cluster-port.js';
+import { type NodeWork, uncountedLoad } from './own-work.js';
 import { Heartbeat } from './registry/heartbeat.js';
-import type { Beat, HeldLease, NodeLease, NodeRole, Registry, RegistryView } from './registry/registry.js';
+import type { HeldLease, NodeLease, NodeRole, Registry, RegistryView } from './registry/registry.js';
 
 /** Beats in the time of a lease: two may be lost. */
 const BEATS_PER_LEASE = 3;
@@ -19,10 +20,8 @@ export interface MembershipOptions {
   readonly leaseMs: number;
   readonly identity: LinkIdentity;
   readonly role: NodeRole;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly load: () => NodeLoad;
   /** What this node runs. */
-  readonly held: () => Pick<Beat, 'sessions' | 'claims'>;
+  readonly work: NodeWork;
   /** Gets all nodes with each beat; without it they are not read. */
   readonly onView?: ((view: RegistryView) => Promise<void>) | undefined;
   readonly log: Log;
@@ -113,7 +112,7 @@ export class Membership implements MembershipPort, AsyncDisposable {
   async #beat(): Promise<void> {
     const { registry, onView, log } = this.#options;
     try {
-      this.#note(await registry.beat({ lease: this.#lease(), ...this.#options.held() }));
+      this.#note(await registry.beat({ lease: this.#lease(), ...this.#options.work.held() }));
       if (onView) await onView(await registry.read());
     } catch (error) {
       if (error instanceof AdapterError && error.code === 'REGISTRY_UNAVAILABLE') return;
@@ -133,9 +132,9 @@ export class Membership implements MembershipPort, AsyncDisposable {
   }
 
   #lease(): NodeLease {
-    const { identity, role, labels, load } = this.#options;
-    const { one_shots, capacity, is_draining } = load();
-    return { ...identity, role, url: this.#url, labels, capacity, one_shots, is_draining };
+    const { identity, role, work } = this.#options;
+    const { one_shots, capacity, is_draining } = uncountedLoad(work);
+    return { ...identity, role, url: this.#url, labels: work.labels, capacity, one_shots, is_draining };
   }
 }
 

@@ -14,6 +14,8 @@ export interface PlacementWish {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Has the same thing placed on the same node while the nodes stay the same, whichever gateway places it. */
   readonly key?: string | undefined;
+  /** Name of the node that is chosen while it carries at most one more than the least full one; a key goes first. */
+  readonly preferred?: string | undefined;
 }
 
 /** The nodes that can take something more. */
@@ -31,14 +33,20 @@ export const placeable = <N extends PlacementNode>(nodes: readonly N[], { labels
  * several the first by name. Undefined when none can take it.
  */
 export function choosePlace<N extends PlacementNode>(nodes: readonly N[], wish: PlacementWish): N | undefined {
-  const { key } = wish;
+  const { key, preferred } = wish;
   const rankOf = key === undefined ? fullnessOf : (node: N) => -hashOf(`${key}\0${node.name}`);
-  return placeable(nodes, wish).reduce<N | undefined>((best, node) => {
+  const able = placeable(nodes, wish);
+  const first = able.reduce<N | undefined>((best, node) => {
     if (!best) return node;
     const difference = rankOf(node) - rankOf(best);
     return difference < 0 || (difference === 0 && node.name < best.name) ? node : best;
   }, undefined);
+  const near = key === undefined ? able.find(({ name }) => name === preferred) : undefined;
+  return first && near && near.load <= first.load + MAX_MORE ? near : first;
 }
+
+/** So much more than the least full node the preferred one may carry, as in the registry. */
+const MAX_MORE = 1;
 
 /** The one of these names to which a key belongs by rendezvous hashing, whichever node asks; undefined without names. */
 export const rendezvous = (key: string, names: readonly string[]): string | undefined =>

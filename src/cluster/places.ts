@@ -4,13 +4,14 @@ import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
 import type { Principal } from '../core/access/principal.js';
 import type { Log } from '../core/logging/log.js';
 import { sessionLimitReached } from '../services/access/quotas.js';
+import type { RoutedReply } from '../services/ports/cluster-port.js';
 import type { HeldSession } from '../services/sessions/sessions-options.js';
 import { randomBytes } from '../engine/system/random.js';
 import { noCapacity } from './failures.js';
 import type { LinkReply } from './links/link-types.js';
 import { registryUnavailable } from './registry/registry.js';
 import type { Candidate, CommandClaim, Registry, Reservation } from './registry/registry.js';
-import type { Worker } from './workers.js';
+import type { SessionNode } from './session-nodes.js';
 
 /** Dependencies of `SharedPlaces`. */
 export interface SharedPlacesOptions {
@@ -24,18 +25,20 @@ export interface SharedPlacesOptions {
 
 /** What a session is opened with. */
 export interface SessionWish {
-  /** Workers on which it may be. */
-  readonly workers: readonly Worker[];
+  /** Nodes on which it may be. */
+  readonly nodes: readonly SessionNode[];
+  /** Name of the node that it is on if that is not much fuller than others. */
+  readonly preferred: string | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly principal: Principal;
   /** Says why there is no place. */
   readonly whyNone: () => string;
 }
 
-/** Opens a session on a worker, under an id that was reserved. */
-type Open = (worker: Worker, sessionId: string) => Promise<LinkReply>;
+/** Opens a session on a node, under an id that was reserved. */
+type Open = (node: SessionNode, sessionId: string) => Promise<RoutedReply>;
 
-/** Places that all gateways of a cluster share: for sessions, and for commands that must run once. */
+/** Places that all nodes of a cluster share: for sessions, and for commands that must run once. */
 export class SharedPlaces {
   readonly #options: SharedPlacesOptions;
 
@@ -47,44 +50,25 @@ export class SharedPlaces {
    * Reserves a place, and opens a session there. A place is given back when the session is certainly not open.
    * @throws AdapterError REGISTRY_UNAVAILABLE, SESSION_LIMIT, NO_CAPACITY
    */
-  async open({ workers, labels = {}, principal, whyNone }: SessionWish, open: Open): Promise<LinkReply> {
-    const usable = workers.filter(({ isLive, isDraining }) => isLive && !isDraining);
+  async open({ nodes, labels = {}, preferred, principal, whyNone }: SessionWish, open: Open): Promise<RoutedReply> {
+    const usable = nodes.filter(({ isLive, isDraining }) => isLive && !isDraining);
     const random = randomBytes(ID_BYTES);
-    const candidates = usable.flatMap(({ name, link: { known } }) =>
-      known
-        ? [
-            {
-              node: name,
-              nodeId: known.id,
-              sessionId: sessionIdFrom(random, known.id),
-            },
-          ]
-        : [],
+    const candidates = usable.flatMap(({ name, nodeId }) =>
+      nodeId === undefined ? [] : [{ node: name, nodeId, sessionId: sessionIdFrom(random, nodeId) }],
     );
     const maxOfOwner = principal.isLocalPeer ? undefined : this.#options.maxSessions();
     const owner = this.#ownerOf(principal);
-    const wish = {
-      candidates,
-      labels,
-      owner,
-      maxOfOwner,
-      preferred: undefined,
-    };
-    const place = await this.#options.registry.reserve(wish);
-    const worker = usable.find(({ name }) => 'node' in place && name === place.node);
-    if ('refused' in place || !worker)
-      throw refusalOf(place, candidates, {
-        maxSessions: maxOfOwner ?? 0,
-        whyNone,
-      });
-    const reply = await open(worker, place.sessionId);
-    if (!isOpen(reply, place.sessionId)) this.#giveBack(place, { id: place.sessionId, owner });
-    return reply;
+    const place = await this.#options.registry.reserve({ candidates, labels, owner, maxOfOwner, preferred });
+    const node = usable.find(({ name }) => 'node' in place && name === place.node);
+    if ('refused' in place || !node) throw refusalOf(place, candidates, { maxSessions: maxOfOwner ?? 0, whyNone });
+    const answer = await open(node, place.sessionId);
+    if (!isOpen(answer.reply, place.sessionId)) this.#giveBack(place, { id: place.sessionId, owner });
+    return answer;
   }
 
   /**
-   * Notes that a command of a client's own id runs on a worker.
-   * @returns `name-incarnation` of the worker that it was noted for first; undefined when the registry does not answer
+   * Notes that a command of a client's own id runs on a node.
+   * @returns `name-incarnation` of the node that it was noted for first; undefined when the registry does not answer
    */
   async claim(principal: Principal, commandId: string, nodeId: string): Promise<string | undefined> {
     try {
@@ -111,7 +95,7 @@ export class SharedPlaces {
     });
   };
 
-  /** As the worker knows the client. */
+  /** As other nodes know the client. */
   #ownerOf(principal: Principal): string {
     return announced(principal, this.#options.ownNode).id;
   }

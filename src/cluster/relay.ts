@@ -1,25 +1,20 @@
-import type { RequestName } from '../core/protocol/requests.js';
-import type { Repeat } from '../core/cluster/routes.js';
+import { ROUTES } from '../core/cluster/routes.js';
 import type { ClusterMetrics } from '../core/metrics/metrics.js';
-import type { TraceCarrier, Traces } from '../core/traces/traces.js';
-import type { Caller } from '../services/registry/caller.js';
-import type { LinkReply } from './links/link-types.js';
-import type { Worker } from './workers.js';
+import type { Traces } from '../core/traces/traces.js';
+import type { ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
+import { answeredBy } from './replies.js';
+import type { SessionNode } from './session-nodes.js';
 
-/** A request of a client, for one worker. */
-interface RelayedRequest {
-  readonly name: RequestName;
-  readonly payload: unknown;
-  readonly caller: Caller;
-  readonly repeat: Repeat;
-  /** The trace that the client names. */
-  readonly trace: TraceCarrier | undefined;
+/** In what a request that is sent on differs from the one that was received. */
+interface Changes {
+  /** Fields that replace those of the client. */
+  readonly fields?: object | undefined;
   /** Id that was reserved for the session that it opens. */
   readonly reserved?: string | undefined;
 }
 
-/** Sends a request to a worker; never rejects. */
-export type Relay = (worker: Worker, request: RelayedRequest) => Promise<LinkReply>;
+/** Has a node answer a request; never rejects. */
+export type Relay = (node: SessionNode, received: ReceivedRequest, changes?: Changes) => Promise<RoutedReply>;
 
 /** What shows the requests that are sent on. */
 export interface RelayRecorders {
@@ -27,13 +22,22 @@ export interface RelayRecorders {
   readonly metrics: ClusterMetrics;
 }
 
-/** Sends requests to workers, each within a span of its own, and counts them. */
+/** Has this node answer requests, or sends them to workers: each within a span of its own, and counted. */
 export const makeRelay =
   ({ traces, metrics }: RelayRecorders): Relay =>
-  async (worker, request) => {
+  async (node, received, { fields, reserved } = {}) => {
+    if (node.isHere) {
+      const caller = reserved === undefined ? {} : { reservedSessionId: reserved };
+      return { reply: await received.answerHere(fields, caller), isRecorded: false };
+    }
+    const { name, caller, trace: clientTrace } = received;
+    const payload = fields ? { ...(received.payload as object), ...fields } : received.payload;
+    const { repeat } = ROUTES[name];
     const startedAt = performance.now();
-    const about = { name: request.name, node: worker.name, trace: request.trace };
-    const reply = await traces.relay(about, (trace) => worker.link.request({ ...request, trace }));
+    const about = { name, node: node.name, trace: clientTrace };
+    const reply = await traces.relay(about, (trace) =>
+      node.link.request({ name, payload, caller, repeat, trace, reserved }),
+    );
     metrics.requestRelayed('error' in reply ? reply.error.code : 'ok', performance.now() - startedAt);
-    return reply;
+    return answeredBy(reply);
   };

@@ -2,7 +2,7 @@ import type { RoutedReply } from '../services/ports/cluster-port.js';
 import type { LinkReply } from './links/link-types.js';
 
 /** The node that has refused a request since it is drained; undefined for other replies. */
-export function refusingNode(reply: LinkReply): string | undefined {
+export function refusingNode({ reply }: RoutedReply): string | undefined {
   if (!('error' in reply) || reply.error.code !== 'NODE_DRAINING') return undefined;
   const { node } = (reply.error.details ?? {}) as { readonly node?: unknown };
   return typeof node === 'string' ? node : undefined;
@@ -12,11 +12,12 @@ export function refusingNode(reply: LinkReply): string | undefined {
 export const answeredBy = (reply: LinkReply): RoutedReply => ({ reply, isRecorded: !isOfThisNode(reply) });
 
 /** Says that another gateway may have run the same command: the registry could not be asked. */
-export function withNoClaim(reply: LinkReply): LinkReply {
-  if ('error' in reply || !('warnings' in reply)) return reply;
+export function withNoClaim(answer: RoutedReply): RoutedReply {
+  const { reply } = answer;
+  if ('error' in reply || !('warnings' in reply)) return answer;
   const message =
-    'the registry of the cluster does not answer: if the same command_id is sent to another gateway, the command may run twice';
-  return { ...reply, warnings: [...(reply.warnings ?? []), { code: 'NO_CLAIM', message }] };
+    'the registry of the cluster does not answer: if the same command_id is sent to another node, the command may run twice';
+  return { ...answer, reply: { ...reply, warnings: [...(reply.warnings ?? []), { code: 'NO_CLAIM', message }] } };
 }
 
 /** Errors of this node itself, which no worker has recorded. */

@@ -1,28 +1,26 @@
 import { addressOf } from '../core/cluster/address.js';
 import { nameOfNode } from '../core/cluster/node-id.js';
-import { ROUTES } from '../core/cluster/routes.js';
 import { AdapterError } from '../core/errors.js';
 import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
 import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
-import type { LinkReply } from './links/link-types.js';
-import { ObjectPlaces } from './object-places.js';
-import { choosePlace, placeable } from './placement.js';
 import type { KnownWorkers } from './known-workers.js';
+import { ObjectPlaces } from './object-places.js';
 import type { PassedTo } from './pass.js';
+import { newIdFor, ownIdOf, type Placed } from './placed-request.js';
+import { choosePlace, placeable } from './placement.js';
 import type { SharedPlaces } from './places.js';
-import { type Placed, withId } from './placed-request.js';
 import type { Relay } from './relay.js';
-import { answeredBy, refusingNode, withNoClaim } from './replies.js';
+import { refusingNode, withNoClaim } from './replies.js';
+import type { SessionNode, SessionNodes } from './session-nodes.js';
 import type { ClusterSubscriptions } from './subscribe.js';
-import type { Worker, Workers } from './workers.js';
 
-/** Sends a request to other nodes; rejects with AdapterErrors only. */
+/** Has the nodes of a request answer it; rejects with AdapterErrors only. */
 type Send = () => Promise<RoutedReply>;
 
-/** What all gateways share, where there is a registry. */
+/** What all nodes share, where there is a registry. */
 export interface Shared {
-  readonly known: Pick<KnownWorkers, 'find' | 'assertAvailable'>;
+  readonly known: Pick<KnownWorkers, 'find' | 'assertAvailable' | 'isAvailable'>;
   readonly places: Pick<SharedPlaces, 'open' | 'claim' | 'unclaim'>;
 }
 
@@ -30,7 +28,7 @@ export interface Shared {
 interface Claimed {
   readonly commandId: string;
   /** Where it runs, unless it was sent elsewhere before. */
-  readonly first: Worker;
+  readonly first: SessionNode;
   readonly wish: Wish;
 }
 
@@ -40,23 +38,23 @@ interface Wish {
   readonly key?: string | undefined;
 }
 
-/** Finds the worker of each request that a gateway receives, and sends it there. */
+/** Finds the node of each request that this node receives from a client, and has it answered there. */
 export class Router {
-  readonly #workers: Workers;
+  readonly #nodes: SessionNodes;
   readonly #subscriptions: ClusterSubscriptions;
   readonly #relay: Relay;
   readonly #shared: Shared | undefined;
   readonly #places = new ObjectPlaces();
 
-  constructor(workers: Workers, subscriptions: ClusterSubscriptions, relay: Relay, shared: Shared | undefined) {
+  constructor(nodes: SessionNodes, subscriptions: ClusterSubscriptions, relay: Relay, shared: Shared | undefined) {
     this.#shared = shared;
-    this.#workers = workers;
+    this.#nodes = nodes;
     this.#subscriptions = subscriptions;
     this.#relay = relay;
   }
 
   /**
-   * How workers answer a request; undefined for one that is answered here.
+   * How nodes answer a request; undefined for one that is answered here as by a daemon alone.
    * @throws AdapterError SESSION_NOT_FOUND for a session of a lost node, INVALID_REQUEST for a node that there is not,
    *   NO_CAPACITY when none can take it
    */
@@ -70,9 +68,9 @@ export class Router {
       case 'node':
         return this.#toNode(address, received);
       case 'named':
-        return this.#to(this.#workers.get(address.name), received);
+        return this.#to(this.#nodes.get(address.name), received);
       case 'only_worker':
-        return this.#to(this.#onlyWorker(received), received);
+        return this.#to(this.#defaultNode(received), received);
       case 'owner':
         return this.#toOwner(address.id, received);
       case 'all':
@@ -87,30 +85,33 @@ export class Router {
    * of its load.
    * @throws AdapterError as `route`
    */
-  passing({ name, request, caller, repeatKey }: PassedRequest): PassedTo | undefined {
-    const address = addressOf(name, request);
+  passing(passed: PassedRequest): PassedTo | undefined {
+    const address = addressOf(passed.name, passed.request);
     switch (address.to) {
       case 'node':
-        return { worker: this.#ofSession(address), isPlaced: false };
+        return passedTo(this.#ofSession(address));
       case 'named':
-        return { worker: this.#workers.get(address.name), isPlaced: false };
+        return passedTo(this.#nodes.get(address.name));
       case 'only_worker':
-        return { worker: this.#onlyWorker({ name }), isPlaced: false };
-      case 'place': {
-        const earlier = this.#earlierPlace(caller.principal.id, repeatKey);
-        const worker = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choose({});
-        if (repeatKey !== undefined) this.#places.note(caller.principal.id, repeatKey, worker.name);
-        return { worker, isPlaced: true };
-      }
+        return passedTo(this.#defaultNode(passed));
+      case 'place':
+        return passedTo(this.#placeOf(passed), true);
       default:
         return undefined;
     }
   }
 
+  #placeOf({ caller: { principal }, repeatKey }: PassedRequest): SessionNode {
+    const earlier = this.#earlierPlace(principal.id, repeatKey);
+    const node = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choose({});
+    if (repeatKey !== undefined) this.#places.note(principal.id, repeatKey, node.name);
+    return node;
+  }
+
   /** @throws AdapterError SESSION_NOT_FOUND, REGISTRY_UNAVAILABLE */
-  #ofSession({ node, sessionId = '' }: { readonly node: string; readonly sessionId?: string }): Worker {
-    const worker = this.#workers.find(node);
-    if (worker) return worker;
+  #ofSession({ node, sessionId = '' }: { readonly node: string; readonly sessionId?: string }): SessionNode {
+    const known = this.#nodes.find(node);
+    if (known) return known;
     this.#shared?.known.assertAvailable();
     throw sessionLost(sessionId, nameOfNode(node));
   }
@@ -118,177 +119,183 @@ export class Router {
   #toNode(
     { node, sessionId }: { readonly node: string; readonly sessionId?: string },
     received: ReceivedRequest,
-  ): Send {
-    const worker = this.#workers.find(node);
-    if (worker) return this.#to(worker, received);
+  ): Send | undefined {
+    const known = this.#nodes.find(node);
+    if (known) return this.#to(known, received);
     if (sessionId !== undefined && !this.#shared) throw sessionLost(sessionId, nameOfNode(node));
     return async () => {
       // It may have come since the last beat.
       const found = await this.#shared?.known.find(node);
-      if (found) return this.#to(found, received)();
+      if (found) return this.#ask(found, received);
       if (sessionId !== undefined) throw sessionLost(sessionId, nameOfNode(node));
       // The id may be one that a client has chosen, or of an earlier run of a node.
       return this.#askOwner(received);
     };
   }
 
-  #to(worker: Worker, received: ReceivedRequest): Send {
-    return async () => answeredBy(await this.#request(worker, received));
+  #to(node: SessionNode, received: ReceivedRequest): Send | undefined {
+    return node.isHere ? undefined : () => this.#ask(node, received);
   }
 
-  #toOwner(id: string, received: ReceivedRequest): Send {
-    const worker = this.#earlierPlace(received.caller.principal.id, id);
-    return worker ? this.#to(worker, received) : () => this.#askOwner(received);
+  #toOwner(id: string, received: ReceivedRequest): Send | undefined {
+    const node = this.#earlierPlace(received.caller.principal.id, id);
+    return node ? this.#to(node, received) : () => this.#askOwner(received);
   }
 
   async #askOwner(received: ReceivedRequest): Promise<RoutedReply> {
-    const reply = await askOwner(this.#workers.all(), (worker) => this.#request(worker, received));
-    // Without a worker the services of this node know what is not there.
-    return reply ? answeredBy(reply) : { reply: await received.answerHere(), isRecorded: false };
+    const answer = await askOwner(this.#nodes.all(), (node) => this.#ask(node, received));
+    // Without a worker the services of a gateway know what is not there.
+    return answer ?? { reply: await received.answerHere(), isRecorded: false };
   }
 
   #toAll(received: ReceivedRequest): Send {
     if (received.name === 'subscribe') return () => this.#subscriptions.subscribe(received);
-    return async () => answeredBy(await askAll(this.#workers.all(), received, this.#relay));
+    return () => askAll(this.#nodes.all(), received, this.#relay);
   }
 
-  #toPlace(received: ReceivedRequest): Send {
+  #toPlace(received: ReceivedRequest): Send | undefined {
     const { name, request, caller } = received;
-    const { command_id: commandId, call_id: callId, placement } = request as Placed;
-    const id = commandId ?? callId;
+    const { placement } = request as Placed;
+    const id = ownIdOf(received);
     const earlier = this.#earlierPlace(caller.principal.id, id);
-    const wish = { placement, key: keyOf(caller.principal.id, id) };
     const shared = earlier ? undefined : this.#shared;
-    if (shared && name === 'open_session') return this.#toReserved(shared, received, wish);
+    const key = id === undefined ? undefined : `${caller.principal.id} ${id}`;
+    if (shared && name === 'open_session') return this.#toReserved(shared, received, { placement });
+    if (shared && name === 'execute_command' && id !== undefined)
+      return this.#toClaimed(shared, received, this.#claimOf(shared, id, { placement, key }));
+    const wish = { placement, key };
     const first = earlier ?? this.#choose(wish);
     if (name === 'check_command') return this.#to(first, received);
-    if (shared && name === 'execute_command' && commandId !== undefined)
-      return this.#toClaimed(shared, received, { commandId, first, wish });
     return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received));
   }
 
-  /** Sends something to a worker that is a part of its load meanwhile. */
-  async #begin(worker: Worker, received: ReceivedRequest, reserved?: string): Promise<LinkReply> {
-    const end = worker.begin();
-    const reply = await this.#request(worker, received, reserved);
+  /** All nodes agree by the claim; while it cannot be made by the id, as long as the nodes stay the same. */
+  #claimOf({ known }: Shared, commandId: string, { placement, key }: Wish): Claimed {
+    const wish = known.isAvailable ? { placement } : { placement, key };
+    return { commandId, first: this.#choose(wish), wish };
+  }
+
+  /** Has a node answer something that is a part of its load meanwhile. */
+  async #begin(node: SessionNode, received: ReceivedRequest, reserved?: string): Promise<RoutedReply> {
+    const end = node.begin();
+    const answer = await this.#ask(node, received, reserved);
     end();
-    return reply;
+    return answer;
   }
 
   /** Begins something on another node, when one that is drained meanwhile refuses it, unless the request names the node. */
-  #untilTaken(wish: Wish, begin: (except: ReadonlySet<string>) => Promise<LinkReply>): Send {
+  #untilTaken(wish: Wish, begin: (except: ReadonlySet<string>) => Promise<RoutedReply>): Send {
     return async () => {
       const refusing = new Set<string>();
       for (;;) {
-        const reply = await begin(refusing);
-        const node = refusingNode(reply);
-        if (node === undefined || refusing.has(node) || wish.placement?.node !== undefined) return answeredBy(reply);
+        const answer = await begin(refusing);
+        const node = refusingNode(answer);
+        if (node === undefined || refusing.has(node) || wish.placement?.node !== undefined) return answer;
         refusing.add(node);
       }
     };
   }
 
-  /** Opens a session where all gateways together have a place for it. */
+  /** Opens a session where all nodes together have a place for it. */
   #toReserved({ places }: Shared, received: ReceivedRequest, wish: Wish): Send {
     const { placement } = wish;
     const all = this.#wished(placement);
     const { principal } = received.caller;
-    const about = { labels: placement?.labels, principal, whyNone: () => this.#whyNone(placement) };
+    const preferred = this.#nodes.own?.name;
+    const about = { labels: placement?.labels, preferred, principal, whyNone: () => this.#whyNone(placement) };
     return this.#untilTaken(wish, (except) => {
-      const workers = all.filter(({ name }) => !except.has(name));
-      return places.open({ ...about, workers }, (worker, id) => this.#begin(worker, received, id));
+      const nodes = all.filter(({ name }) => !except.has(name));
+      return places.open({ ...about, nodes }, (node, id) => this.#begin(node, received, id));
     });
   }
 
-  /** Runs a command on the node of its first try, whichever gateway that came to. */
+  /** Runs a command on the node of its first try, whichever node that came to. */
   #toClaimed({ places, known }: Shared, received: ReceivedRequest, { commandId, first, wish }: Claimed): Send {
     const { principal } = received.caller;
     return this.#untilTaken(wish, async (except) => {
       const chosen = this.#next(first, wish, except);
-      const own = chosen.link.known?.id ?? chosen.name;
-      const holder = await places.claim(principal, commandId, own);
-      const node = holder ?? own;
-      const worker = node === own ? chosen : await this.#holder(node, known);
-      const reply = await this.#begin(worker, received);
-      if ('error' in reply && reply.error.code === 'NODE_UNREACHABLE') places.unclaim(principal, commandId, own);
+      const wanted = chosen.nodeId ?? chosen.name;
+      const holder = await places.claim(principal, commandId, wanted);
+      const nodeId = holder ?? wanted;
+      const node = nodeId === wanted ? chosen : await this.#holder(nodeId, known);
+      const answer = await this.#begin(node, received);
+      const { reply } = answer;
+      if ('error' in reply && reply.error.code === 'NODE_UNREACHABLE') places.unclaim(principal, commandId, wanted);
       // A node that knows the command answers it also while it is drained.
-      if (refusingNode(reply) !== undefined) places.unclaim(principal, commandId, node);
-      return holder === undefined ? withNoClaim(reply) : reply;
+      if (refusingNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
+      return holder === undefined ? withNoClaim(answer) : answer;
     });
   }
 
-  /** The worker of the first try of a command. */
-  async #holder(node: string, known: Shared['known']): Promise<Worker> {
-    const worker = this.#workers.find(node) ?? (await known.find(node));
-    if (!worker) throw nodeLost(nameOfNode(node), 'by_id', 'the command was sent there before');
-    return worker;
+  /** The node of the first try of a command. */
+  async #holder(nodeId: string, known: Shared['known']): Promise<SessionNode> {
+    const node = this.#nodes.find(nodeId) ?? (await known.find(nodeId));
+    if (!node) throw nodeLost(nameOfNode(nodeId), 'by_id', 'the command was sent there before');
+    return node;
   }
 
   /** The first choice, or another one once that has refused. */
-  #next(first: Worker, wish: Wish, except: ReadonlySet<string>): Worker {
+  #next(first: SessionNode, wish: Wish, except: ReadonlySet<string>): SessionNode {
     return except.size === 0 ? first : this.#choose(wish, except);
   }
 
-  #wished(placement: Placed['placement']): readonly Worker[] {
-    return placement?.node === undefined ? this.#workers.all() : [this.#usable(placement.node)];
+  #wished(placement: Placed['placement']): readonly SessionNode[] {
+    return placement?.node === undefined ? this.#nodes.all() : [this.#usable(placement.node)];
   }
 
   /** @throws AdapterError NO_CAPACITY, and as `#usable` */
-  #choose(wish: Wish, except: ReadonlySet<string> = new Set()): Worker {
+  #choose(wish: Wish, except: ReadonlySet<string> = new Set()): SessionNode {
     const { placement, key } = wish;
     const left = this.#wished(placement).filter(({ name }) => !except.has(name));
-    const worker = choosePlace(left, { labels: placement?.labels, key });
-    if (!worker) throw noCapacity(this.#whyNone(placement));
-    return worker;
+    const node = choosePlace(left, { labels: placement?.labels, key, preferred: this.#nodes.own?.name });
+    if (!node) throw noCapacity(this.#whyNone(placement));
+    return node;
   }
 
-  /** Where this gateway has sent something of this id before; undefined when it has not, or that run of the worker is over. */
-  #earlierPlace(owner: string, id: string | undefined): Worker | undefined {
+  /** Where this node has sent something of this id before; undefined when it has not, or that run of the node is over. */
+  #earlierPlace(owner: string, id: string | undefined): SessionNode | undefined {
     const node = id === undefined ? undefined : this.#places.find(owner, id);
-    return node === undefined ? undefined : this.#workers.find(node);
+    return node === undefined ? undefined : this.#nodes.find(node);
   }
 
   /** @throws AdapterError INVALID_REQUEST, NODE_DRAINING */
-  #usable(name: string): Worker {
-    const worker = this.#workers.get(name);
-    if (worker.isDraining) throw nodeDraining(name);
-    return worker;
+  #usable(name: string): SessionNode {
+    const node = this.#nodes.get(name);
+    if (node.isDraining) throw nodeDraining(name);
+    return node;
   }
 
-  /** The worker of a request that is about files or a machine, and names none. */
-  #onlyWorker({ name }: Pick<ReceivedRequest, 'name'>): Worker {
-    const workers = this.#workers.all();
-    const [only] = workers;
+  /** The node of a request that is about files or a machine, and names none: this one, or the only one. */
+  #defaultNode({ name }: Pick<ReceivedRequest, 'name'>): SessionNode {
+    const all = this.#nodes.all();
+    const only = this.#nodes.own ?? all[0];
     if (!only) throw noCapacity('no worker is registered at this gateway: shell-adapter nodes register adds one');
-    if (workers.length === 1) return only;
-    const nodes = workers.map((worker) => worker.name);
+    if (only.isHere || all.length === 1) return only;
+    const nodes = all.map((node) => node.name);
     const message = `${name} is about one node: give session_id, or node: ${nodes.join(', ')}`;
     throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'node', nodes } });
   }
 
   #whyNone(placement: Placed['placement']): string {
-    const workers = this.#workers.all();
-    if (workers.length === 0) return 'no worker is registered at this gateway: shell-adapter nodes register adds one';
+    const { length } = this.#nodes.all();
+    if (length === 0) return 'no worker is registered at this gateway: shell-adapter nodes register adds one';
     const wish = placement ? ` with ${JSON.stringify(placement)}` : '';
-    return `none of ${workers.length} workers${wish} is connected, takes new work and has room`;
+    return `none of ${length} ${this.#nodes.own ? 'nodes' : 'workers'}${wish} is connected, takes new work and has room`;
   }
 
-  async #request(
-    worker: Worker,
-    { name, payload, request, caller, trace }: ReceivedRequest,
-    reserved?: string,
-  ): Promise<LinkReply> {
-    const named = withId(worker, name, payload, request);
-    const { repeat } = ROUTES[name];
-    // A worker that was started again has none of what ran there.
-    const node = worker.link.known?.id ?? worker.name;
-    if (named.id !== undefined) this.#places.note(caller.principal.id, named.id, node);
-    const reply = await this.#relay(worker, { name, payload: named.payload, caller, repeat, trace, reserved });
-    const { command_id: commandId } = reply as Placed;
-    if (typeof commandId === 'string') this.#places.note(caller.principal.id, commandId, node);
-    return reply;
+  async #ask(node: SessionNode, received: ReceivedRequest, reserved?: string): Promise<RoutedReply> {
+    const { principal } = received.caller;
+    const id = ownIdOf(received);
+    // A node that was started again has none of what ran there.
+    const place = node.nodeId ?? node.name;
+    if (id !== undefined) this.#places.note(principal.id, id, place);
+    const answer = await this.#relay(node, received, { fields: newIdFor(received, node.nodeId), reserved });
+    const { command_id: commandId } = answer.reply as Placed;
+    if (typeof commandId === 'string') this.#places.note(principal.id, commandId, place);
+    return answer;
   }
 }
 
-const keyOf = (owner: string, id: string | undefined): string | undefined =>
-  id === undefined ? undefined : `${owner} ${id}`;
+/** The way to another node; undefined for what this node answers. */
+const passedTo = (node: SessionNode, isPlaced = false): PassedTo | undefined =>
+  node.isHere ? undefined : { worker: node, isPlaced };

@@ -1,10 +1,9 @@
 import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
 import { nameOfNode } from '../core/cluster/node-id.js';
-import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
-import { findNearest } from '../core/validation/nearest.js';
 import type { LinkSecret } from '../services/access/link-proof.js';
+import { unknownNode } from './failures.js';
 import { dial, type LinkTls } from './links/dial.js';
 import { Link } from './links/link.js';
 import { LinkedHttp } from './links/linked-http.js';
@@ -34,8 +33,13 @@ export interface Registration extends RegisteredWorker {
   readonly role?: NodeRole | undefined;
 }
 
-/** A worker with its link. */
+/** Another node that runs sessions, with its link. */
 export interface Worker extends PlacementNode {
+  readonly isHere: false;
+  /** `name-incarnation`; undefined before the first connection. */
+  readonly nodeId: string | undefined;
+  /** Why there is no connection; undefined while there is one. */
+  readonly problem: string | undefined;
   readonly link: Link;
   /** Requests over HTTP beside the link. */
   readonly http: LinkedHttp;
@@ -63,19 +67,14 @@ export class Workers implements AsyncDisposable {
   /** The worker of this name, or with this `name-incarnation`; undefined when there is none. */
   find(node: string): Worker | undefined {
     const found = this.#workers.get(node) ?? this.#workers.get(nameOfNode(node));
-    return found && (found.name === node || found.link.known?.id === node) ? found : undefined;
+    return found && (found.name === node || found.nodeId === node) ? found : undefined;
   }
 
   /** @throws AdapterError INVALID_REQUEST when there is none */
   get(name: string): Worker {
     const worker = this.#workers.get(name);
     if (worker) return worker;
-    const names = [...this.#workers.keys()];
-    const meant = findNearest(name, names);
-    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-    throw new AdapterError('INVALID_REQUEST', `there is no node ${name} here${hint}`, {
-      details: { field: 'node', nodes: names },
-    });
+    throw unknownNode(name, [...this.#workers.keys()]);
   }
 
   /** Adds a worker, or changes one of the same name. With another address, its connection ends, and what it had is lost. */
@@ -130,6 +129,7 @@ export class Workers implements AsyncDisposable {
 const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining: false };
 
 class LinkedWorker implements Worker {
+  readonly isHere = false;
   readonly link: Link;
   readonly http: LinkedHttp;
   #registration: Registration;
@@ -157,6 +157,14 @@ class LinkedWorker implements Worker {
 
   get name(): string {
     return this.#registration.node;
+  }
+
+  get nodeId(): string | undefined {
+    return this.link.known?.id;
+  }
+
+  get problem(): string | undefined {
+    return this.link.problem;
   }
 
   get role(): NodeRole {

@@ -60,7 +60,7 @@ export async function dispatch(
     caller: Caller,
   ) => Promise<Answer<RequestName>>;
   const made = { name, payload, caller, elsewhere: 'reply' as const };
-  const reply = await carryOut(context, made, (request) => handler(services, request, caller));
+  const reply = await carryOut(context, made, (request, by) => handler(services, request, by));
   return services.secrets.value(reply);
 }
 
@@ -83,7 +83,7 @@ export interface NamedRequest<N extends RequestName, T = never> {
 export async function carryOut<N extends RequestName, T extends object>(
   context: DispatchContext,
   request: NamedRequest<N, T>,
-  act: (request: Request<N>) => Promise<T>,
+  act: (request: Request<N>, caller: Caller) => Promise<T>,
   recorded: () => unknown = () => request.payload,
 ): Promise<T | { readonly error: ErrorBody }> {
   const { services, trace } = context;
@@ -131,7 +131,7 @@ interface Handled<T> {
 async function handle<N extends RequestName, T extends object>(
   context: DispatchContext,
   named: NamedRequest<N, T>,
-  act: (request: Request<N>) => Promise<T>,
+  act: (request: Request<N>, caller: Caller) => Promise<T>,
 ): Promise<Handled<T>> {
   const { services, log } = context;
   const { name, payload, caller } = named;
@@ -145,12 +145,16 @@ async function handle<N extends RequestName, T extends object>(
     // A node answers what another one has sent on to it.
     const elsewhere = caller.relayedBy === undefined ? routeOf(context, named, request, act) : undefined;
     if (elsewhere) return await elsewhere();
-    const { runAs } = caller.principal;
-    if (runAs !== undefined) await services.executions.prepare(runAs);
-    return { reply: await act(request), isFromElsewhere: false };
+    await prepareUser(services, caller);
+    return { reply: await act(request, caller), isFromElsewhere: false };
   } catch (error) {
     return { reply: { error: bodyOf(error, name, log) }, isFromElsewhere: false };
   }
+}
+
+/** Makes what runs processes of the user of a token, where it has one. */
+async function prepareUser({ executions }: Services, { principal: { runAs } }: Caller): Promise<void> {
+  if (runAs !== undefined) await executions.prepare(runAs);
 }
 
 /** How other nodes of the cluster answer a request; undefined for one that is answered here. */
@@ -158,16 +162,18 @@ function routeOf<N extends RequestName, T extends object>(
   { services, log, trace }: DispatchContext,
   { name, payload, caller, elsewhere }: NamedRequest<N, T>,
   request: Request<N>,
-  act: (request: Request<N>) => Promise<T>,
+  act: (request: Request<N>, caller: Caller) => Promise<T>,
 ): (() => Promise<Handled<T>>) | undefined {
   const { cluster } = services;
   if (elsewhere !== 'reply') {
     const passage = cluster.passageFor({ name, request, caller, trace });
     return passage && (async () => ({ reply: await elsewhere(passage), isFromElsewhere: true }));
   }
-  const answerHere = async (fields?: object) => {
+  const answerHere = async (fields?: object, by?: Partial<Caller>) => {
     try {
-      return (await act({ ...request, ...fields })) as unknown as Answer<RequestName>;
+      // A gateway runs nothing as a user.
+      if (cluster.runsSessions) await prepareUser(services, caller);
+      return (await act({ ...request, ...fields }, { ...caller, ...by })) as unknown as Answer<RequestName>;
     } catch (error) {
       return { error: bodyOf(error, name, log) };
     }

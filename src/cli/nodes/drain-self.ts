@@ -40,9 +40,9 @@ export async function drainSelf(context: Context, { wait = false, ...options }: 
 async function ownNode(address: WorkerAddress): Promise<NodeInfo> {
   const { nodes } = await ask(address, 'list_nodes', {});
   const [own] = nodes;
-  if (own?.role === 'worker') return own;
-  throw new CommandLineError(`the daemon at ${address.url} is no worker of a cluster`, {
-    hint: 'A worker has cluster.enabled: true and cluster.role: worker. Name its configuration file by --config.',
+  if (own && own.role !== 'gateway') return own;
+  throw new CommandLineError(`the daemon at ${address.url} runs no sessions of a cluster`, {
+    hint: 'It needs cluster.enabled: true and cluster.role: worker, or node. Name its configuration file by --config.',
   });
 }
 

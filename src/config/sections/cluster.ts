@@ -34,9 +34,9 @@ export const clusterSection = restarting({
     'Whether this daemon is a node of a cluster. Experimental; see [cluster](../operate/cluster.md).',
   ),
   role: choice(
-    ['gateway', 'worker'],
+    ['node', 'gateway', 'worker'],
     'worker',
-    '`gateway`: takes clients, and sends their requests on to workers; it starts no shells. `worker`: runs sessions for the clients of gateways; its port serves health and metrics only.',
+    '`node`: takes clients, runs sessions, and knows the other nodes. `gateway`: takes clients, and sends their requests on to workers; it starts no shells. `worker`: runs sessions for the clients of gateways; its port serves health and metrics only.',
   ),
   name: described(z.string({ error: nameError }).regex(NODE_NAME, { error: nameError }).optional(), {
     text: `Name of the node in its cluster: ${NODE_NAME_RULE}.`,

@@ -44,7 +44,7 @@ export const refusal = z.object({ refused: text });
 
 /** A client of the dialling node. */
 const relayedPrincipal = z.object({
-  id: text.refine((id) => id !== 'local', 'belongs to the programs of this machine'),
+  id: text.refine((id) => id !== LOCAL_ID, 'belongs to the programs of this machine'),
   name: text,
   role: z.enum(ROLE_NAMES),
   run_as: z.string().optional(),
@@ -113,13 +113,18 @@ export type NodeLoad = z.output<typeof load>;
 
 /** Prefix of the ids of clients that connect to a node without a token: elsewhere they are those of that node. */
 const LOCAL_OF = 'local.';
+/** Id of these clients at their own node. */
+const LOCAL_ID = 'local';
+
+/** The id under which other nodes know a principal of a node. */
+export const idElsewhere = (id: string, node: string): string => (id === LOCAL_ID ? LOCAL_OF + node : id);
 
 /** A principal as other nodes see it: a program that needs no token here is `local.NODE` there. */
 export function announced({ id, name, role, runAs, isLocalPeer, expiresAt, pageId }: Principal, node: string) {
-  const isLocal = isLocalPeer && id === 'local';
+  const isLocal = isLocalPeer && id === LOCAL_ID;
   return {
-    id: isLocal ? LOCAL_OF + node : id,
-    name: isLocal ? LOCAL_OF + node : name,
+    id: isLocal ? idElsewhere(id, node) : id,
+    name: isLocal ? idElsewhere(id, node) : name,
     role,
     ...(runAs !== undefined && { run_as: runAs }),
     is_local_peer: isLocalPeer,

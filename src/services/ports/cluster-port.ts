@@ -18,14 +18,14 @@ export interface ReceivedRequest {
   readonly caller: Caller;
   /** The trace that its client names. */
   readonly trace: TraceCarrier | undefined;
-  /** Answers it, or the same request with other fields, by the services of this node. Never rejects. */
-  readonly answerHere: (fields?: object) => Promise<RoutedReply['reply']>;
+  /** Answers it by the services of this node, also with other fields, or with others of its caller. Never rejects. */
+  readonly answerHere: (fields?: object, caller?: Partial<Caller>) => Promise<RoutedReply['reply']>;
 }
 
-/** The answer of other nodes, or an error of the catalogue. */
+/** The answer of a node, or an error of the catalogue. */
 export interface RoutedReply {
   readonly reply: Answer<RequestName> | { readonly error: ErrorBody };
-  /** Whether a node has answered it, and has recorded it if it is to be recorded. */
+  /** Whether another node has answered it, and has recorded it if it is to be recorded. */
   readonly isRecorded: boolean;
 }
 

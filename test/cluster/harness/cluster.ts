@@ -62,6 +62,15 @@ export class TestCluster implements AsyncDisposable {
     return { name, daemon, url: `https://127.0.0.1:${await linkPortOf(daemon)}` };
   }
 
+  /** Starts a node that takes clients and runs sessions. */
+  async startNode(name: string, settings: DaemonSettings = {}, env: DaemonOptions['env'] = {}): Promise<TestDaemon> {
+    const tls = this.authority.issue(name, 'serverAuth,clientAuth');
+    return this.#start({
+      settings: { ...settings, cluster: this.#settings(name, 'node', tls, settings.cluster) },
+      env,
+    });
+  }
+
   /** Starts a gateway with registered workers of these names. */
   async startWith(...names: readonly string[]): Promise<{ gateway: TestDaemon; workers: TestWorker[] }> {
     const [gateway, ...workers] = await Promise.all([

@@ -1,0 +1,138 @@
+import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
+import { nodeIdFrom } from '../core/cluster/node-id.js';
+import { AdapterError, type ErrorBody } from '../core/errors.js';
+import type { NodeInfo } from '../core/protocol/requests/nodes.js';
+import { nodeDraining } from './failures.js';
+import type { Beat, NodeRole } from './registry/registry.js';
+import type { OwnSessionNode } from './session-nodes.js';
+
+/** What a node itself runs, and whether it takes more. */
+export interface NodeWork {
+  readonly runsSessions: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** What the registry counts of it. */
+  held(): Pick<Beat, 'sessions' | 'claims'>;
+  /**
+   * Begins new work: a session, a command without one, an LLM call. The function that is returned ends it.
+   * @throws AdapterError NODE_DRAINING
+   */
+  beginWork(): () => void;
+  /** Whether nothing runs here, and no new work is being begun. */
+  readonly isIdle: boolean;
+  /** Open sessions, running one-shot commands, and what is being begun. */
+  readonly carried: number;
+  load(): NodeLoad;
+  /** @throws AdapterError INVALID_REQUEST for a node that runs nothing */
+  setDraining(isDraining: boolean): void;
+}
+
+/** The work of a gateway: it runs nothing. */
+export const NO_WORK: NodeWork = {
+  runsSessions: false,
+  labels: {},
+  held: () => ({ sessions: [], claims: [] }),
+  beginWork: () => () => undefined,
+  isIdle: true,
+  carried: 0,
+  load: () => ({ sessions: 0, one_shots: 0, capacity: 0, is_draining: false }),
+  setDraining: () => {
+    throw new AdapterError('INVALID_REQUEST', 'a gateway runs no sessions, so it cannot be drained');
+  },
+};
+
+/** Dependencies of `OwnWork`. */
+export interface OwnWorkOptions extends Pick<NodeWork, 'labels' | 'held'> {
+  /** Name of this node. */
+  readonly node: string;
+  readonly capacity: () => number;
+  readonly workload: () => Pick<NodeLoad, 'sessions' | 'one_shots'>;
+}
+
+/** The work of a node that runs sessions. */
+export class OwnWork implements NodeWork {
+  readonly runsSessions = true;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly held: NodeWork['held'];
+  readonly #options: OwnWorkOptions;
+  #isDraining = false;
+  /** New work that is not over, or not yet a part of the workload. */
+  #begun = 0;
+
+  constructor(options: OwnWorkOptions) {
+    this.#options = options;
+    this.labels = options.labels;
+    this.held = options.held;
+  }
+
+  beginWork(): () => void {
+    if (this.#isDraining) throw nodeDraining(this.#options.node);
+    this.#begun += 1;
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#begun -= 1;
+      isOver = true;
+    };
+  }
+
+  get isIdle(): boolean {
+    const { sessions, one_shots: oneShots } = this.#options.workload();
+    return sessions + oneShots + this.#begun === 0;
+  }
+
+  get carried(): number {
+    const { sessions, one_shots: oneShots } = this.#options.workload();
+    // A command without a session is counted as begun, too, until its answer.
+    return sessions + Math.max(oneShots, this.#begun);
+  }
+
+  load(): NodeLoad {
+    const { capacity, workload } = this.#options;
+    return { ...workload(), capacity: capacity(), is_draining: this.#isDraining };
+  }
+
+  setDraining(isDraining: boolean): void {
+    this.#isDraining = isDraining;
+  }
+}
+
+/** What a node carries besides the sessions that the registry counts: one-shot commands, and the sessions of some of them. */
+export function uncountedLoad(work: NodeWork): NodeLoad {
+  const load = work.load();
+  return { ...load, one_shots: load.one_shots + Math.max(0, load.sessions - work.held().sessions.length) };
+}
+
+/** Why a node that is drained opens no session; undefined while it does. */
+export const drainingObstacle = (work: NodeWork): ErrorBody | undefined =>
+  work.load().is_draining ? { code: 'NODE_DRAINING', message: 'this node is being drained' } : undefined;
+
+/** This node as one that requests can be sent to; undefined for a gateway. */
+export function ownSessionNode({ node, incarnation }: LinkIdentity, work: NodeWork): OwnSessionNode | undefined {
+  if (!work.runsSessions) return undefined;
+  return {
+    isHere: true,
+    name: node,
+    nodeId: nodeIdFrom(node, incarnation),
+    problem: undefined,
+    isLive: true,
+    labels: work.labels,
+    get isDraining() {
+      return work.load().is_draining;
+    },
+    get load() {
+      return work.carried;
+    },
+    get capacity() {
+      return work.load().capacity;
+    },
+    // What is being begun counts already.
+    begin: () => () => undefined,
+  };
+}
+
+/** A node as it describes itself. */
+export function describeSelf({ node, version, instance_id }: LinkIdentity, role: NodeRole, work: NodeWork): NodeInfo {
+  const { labels } = work;
+  const { capacity, is_draining: isDraining } = work.load();
+  const own = { role, state: isDraining ? 'draining' : 'live', problem: null, url: null, seen_at: null } as const;
+  return { node, ...own, version, instance_id, labels, sessions: work.carried, capacity };
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, expect } from 'vitest';
+
+import type { Role } from '../../../src/core/access/roles.js';
+import type { DaemonSettings, TestDaemon } from '../../support/daemon.js';
+import { eventually } from '../../support/measure.js';
+import { WireClient } from '../../support/wire.js';
+import { TestCluster } from './cluster.js';
+import { RedisServer } from './redis.js';
+
+/** Names of the nodes. */
+const NAMES = ['node-1', 'node-2', 'node-3'] as const;
+
+/** Three equal nodes with Redis. */
+export interface StartedNodes {
+  readonly redis: RedisServer;
+  readonly cluster: TestCluster;
+  readonly nodes: readonly [TestDaemon, TestDaemon, TestDaemon];
+  /** A client at each node, in their order, all with one new token. */
+  readonly connect: (role?: Role) => Promise<[WireClient, WireClient, WireClient]>;
+}
+
+/** Starts three nodes before the tests of a suite, hands them over when they know each other, and ends them after the tests. */
+export function useNodes(
+  take: (started: StartedNodes) => void,
+  settings: DaemonSettings = {},
+  common: Record<string, unknown> = {},
+): void {
+  let started: StartedNodes | undefined;
+  beforeAll(async () => {
+    const redis = await RedisServer.start();
+    const cluster = new TestCluster({ redis_url: redis.url, ...common });
+    const [first, second, third] = await Promise.all(NAMES.map((name) => cluster.startNode(name, settings)));
+    const nodes = [first!, second!, third!] as const;
+    const connect = async (role: Role = 'agent') => {
+      const secret = nodes[0].createToken(role, `${role}-${randomUUID()}`);
+      const [one, two, three] = await Promise.all(
+        nodes.map(({ url }) => eventually(() => WireClient.connect(url, ['websocket'], { token: secret }))),
+      );
+      return [one!, two!, three!] as [WireClient, WireClient, WireClient];
+    };
+    started = { redis, cluster, nodes, connect };
+    await knowEachOther(started);
+    take(started);
+  });
+  afterAll(async () => {
+    await started?.cluster[Symbol.asyncDispose]();
+    await started?.redis[Symbol.asyncDispose]();
+  });
+}
+
+/** Waits until each node is connected to both others. */
+async function knowEachOther({ cluster, nodes }: StartedNodes): Promise<void> {
+  for (const node of nodes) {
+    await using admin = await cluster.connect(node, 'admin');
+    await eventually(async () => {
+      const { nodes: known } = await admin.request('list_nodes');
+      expect(known.map(({ node: name, role, state }) => `${name} ${role} ${state}`).sort()).toEqual(
+        NAMES.map((name) => `${name} node live`),
+      );
+    });
+  }
+}
