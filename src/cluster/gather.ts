@@ -107,7 +107,7 @@ export async function askAll(
 
 /**
  * Asks all nodes for something that one of them has, and gives the answer of that one: this node first, which knows
- * what it has. Undefined without nodes.
+ * what it has. The one that has it may take long, such as for a command that it waits for. Undefined without nodes.
  * @param ask has a node answer the request
  */
 export async function askOwner(
@@ -117,15 +117,14 @@ export async function askOwner(
   const own = nodes.find(({ isHere }) => isHere);
   const here = own && (await ask(own));
   if (here && !isUnknown(here)) return here;
-  const [only, ...others] = nodes.filter(({ isHere }) => !isHere);
-  if (!only) return here;
-  if (others.length === 0) return ask(only);
-  const asked = [only, ...others].map((node) => inTime(node, () => ask(node)));
+  const asked = nodes
+    .filter(({ isHere }) => !isHere)
+    .map((node) => (node.isLive ? ask(node) : Promise.resolve(absent(node))));
   const found = await firstThat(asked, (answer) => !isUnknown(answer));
   if (found) return found;
   const answers = await Promise.all(asked);
   // A node that has not answered may have it.
-  return answers.find(({ reply }) => 'error' in reply && ABSENCES.has(reply.error.code)) ?? answers[0];
+  return answers.find(({ reply }) => 'error' in reply && ABSENCES.has(reply.error.code)) ?? answers[0] ?? here;
 }
 
 /** Codes of a node that has not answered. */
@@ -142,11 +141,15 @@ function isUnknown({ reply }: RoutedReply): boolean {
 
 /** The answer of a node; of one without a connection, or that takes too long, the error. */
 async function inTime(node: SessionNode, ask: () => Promise<RoutedReply>): Promise<RoutedReply> {
-  const error = nodeUnreachable(node.name, node.problem ?? 'it has not answered in time').toBody();
-  const late = { reply: { error }, isRecorded: false };
-  if (!node.isLive) return late;
-  return Promise.race([ask(), sleep(GATHER_TIMEOUT_MS, late, { ref: false })]);
+  const late = absent(node);
+  return node.isLive ? Promise.race([ask(), sleep(GATHER_TIMEOUT_MS, late, { ref: false })]) : late;
 }
+
+/** The answer for a node that gives none. */
+const absent = ({ name, problem }: SessionNode): RoutedReply => ({
+  reply: { error: nodeUnreachable(name, problem ?? 'it has not answered in time').toBody() },
+  isRecorded: false,
+});
 
 /** The first value that passes the test, as soon as it is there; undefined when none does. */
 async function firstThat<T>(promises: readonly Promise<T>[], test: (value: T) => boolean): Promise<T | undefined> {

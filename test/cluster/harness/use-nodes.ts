@@ -12,6 +12,11 @@ import { RedisServer } from './redis.js';
 /** Names of the nodes. */
 const NAMES = ['node-1', 'node-2', 'node-3'] as const;
 
+/** In seconds: short, so that nodes know each other soon. */
+const LEASE = 3;
+/** In seconds: sessions that a test has left do not keep it waiting. */
+const DRAIN_TIMEOUT = 0.1;
+
 /** Three equal nodes with Redis. */
 export interface StartedNodes {
   readonly redis: RedisServer;
@@ -30,7 +35,7 @@ export function useNodes(
   let started: StartedNodes | undefined;
   beforeAll(async () => {
     const redis = await RedisServer.start();
-    const cluster = new TestCluster({ redis_url: redis.url, ...common });
+    const cluster = new TestCluster({ redis_url: redis.url, lease: LEASE, drain_timeout: DRAIN_TIMEOUT, ...common });
     const [first, second, third] = await Promise.all(NAMES.map((name) => cluster.startNode(name, settings)));
     const nodes = [first!, second!, third!] as const;
     const connect = async (role: Role = 'agent') => {
@@ -51,14 +56,15 @@ export function useNodes(
 }
 
 /** Waits until each node is connected to both others. */
-async function knowEachOther({ cluster, nodes }: StartedNodes): Promise<void> {
-  for (const node of nodes) {
-    await using admin = await cluster.connect(node, 'admin');
+async function knowEachOther({ nodes }: StartedNodes): Promise<void> {
+  const everyNode = nodes.map(async ({ url }) => {
+    await using local = await WireClient.connect(url);
     await eventually(async () => {
-      const { nodes: known } = await admin.request('list_nodes');
-      expect(known.map(({ node: name, role, state }) => `${name} ${role} ${state}`).sort()).toEqual(
+      const { nodes: known } = await local.request('list_nodes');
+      expect(known.map(({ node, role, state }) => `${node} ${role} ${state}`).sort()).toEqual(
         NAMES.map((name) => `${name} node live`),
       );
     });
-  }
+  });
+  await Promise.all(everyNode);
 }
