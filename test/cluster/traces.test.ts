@@ -9,7 +9,7 @@ import type { WireClient } from '../support/wire.js';
 import { TestCluster } from './harness/cluster.js';
 
 /** Sends spans soon: the default is 5 seconds. Source: the SDK's environment variables. */
-const SOON = { OTEL_BSP_SCHEDULE_DELAY: '20' };
+const SOON = { env: { OTEL_BSP_SCHEDULE_DELAY: '20' } };
 
 let collector: Collector;
 let cluster: TestCluster;
@@ -23,7 +23,7 @@ const settingsOf = (service_name: string) => ({
 beforeAll(async () => {
   collector = await Collector.start();
   cluster = new TestCluster();
-  gateway = await cluster.startGateway('gate', {}, { settings: settingsOf('gate'), env: SOON });
+  gateway = await cluster.startGateway('gate', {}, { settings: settingsOf('gate'), ...SOON });
   for (const name of ['worker-1', 'worker-2'])
     await cluster.register(gateway, await cluster.startWorker(name, settingsOf(name), SOON));
   client = await cluster.connect(gateway);

@@ -11,6 +11,7 @@ export class FlakyProxy implements AsyncDisposable {
   #accepted = 0;
   #isRefusing = false;
   #isSilent = false;
+  #delayMs = 0;
   /** Bytes from the daemon that still pass before everything is cut. */
   #budget: { bytes: number; readonly resolve: () => void } | undefined;
 
@@ -61,6 +62,11 @@ export class FlakyProxy implements AsyncDisposable {
     this.#isSilent = isSilent;
   }
 
+  /** What is sent arrives so much later, in each direction. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
   /** Waits until this many connections have been made in all. */
   async connections(count: number): Promise<void> {
     if (this.#accepted >= count) return;
@@ -91,12 +97,21 @@ export class FlakyProxy implements AsyncDisposable {
       });
     }
     client.on('data', (chunk: Buffer) => {
-      if (!this.#isSilent && !daemon.destroyed) daemon.write(chunk);
+      this.#carry(() => {
+        if (!this.#isSilent && !daemon.destroyed) daemon.write(chunk);
+      });
     });
     daemon.on('data', (chunk: Buffer) => {
-      this.#forward(chunk, client, daemon);
+      this.#carry(() => {
+        this.#forward(chunk, client, daemon);
+      });
     });
     for (const { count, resolve } of this.#waiting) if (this.#accepted >= count) resolve();
+  }
+
+  #carry(deliver: () => void): void {
+    if (this.#delayMs === 0) deliver();
+    else setTimeout(deliver, this.#delayMs);
   }
 
   #forward(chunk: Buffer, client: Socket, daemon: Socket): void {

@@ -108,7 +108,7 @@ export class ChaosNodes implements AsyncDisposable {
           link['link_url'] = proxy.url.replace('http:', 'https:');
         }
         const settings = { adapter: { prewarm: { sessions: 0, one_shots: 1 }, reconnect_grace: GRACE }, cluster: link };
-        const launch = async (given?: string) => (await cluster.startWorker(name, settings, {}, given)).daemon;
+        const launch = async (given?: string) => (await cluster.startWorker(name, settings, { given })).daemon;
         return new ChaosNode(name, launch, ({ pid }) => instances.add(instanceOf(pid)));
       }),
     );

@@ -38,10 +38,10 @@ export class CertificateAuthority {
     );
   }
 
-  /** Makes a certificate for 127.0.0.1. */
-  issue(node: string, purpose: Purpose): NodeCertificate {
+  /** Makes a certificate for an address. */
+  issue(node: string, purpose: Purpose, address = '127.0.0.1'): NodeCertificate {
     const path = (kind: string) => join(this.#directory, `${this.#name}-${node}.${kind}`);
-    writeFileSync(path('ext'), `subjectAltName=IP:127.0.0.1\nextendedKeyUsage=${purpose}\n`);
+    writeFileSync(path('ext'), `subjectAltName=IP:${address}\nextendedKeyUsage=${purpose}\n`);
     openssl('req', ...NEW_KEY, '-subj', `/CN=${node}`, '-keyout', path('key'), '-out', path('csr'));
     openssl(
       ...['x509', '-req', '-in', path('csr'), '-CA', this.#path('pem'), '-CAkey', this.#path('key'), '-CAcreateserial'],

@@ -17,6 +17,14 @@ export interface TestWorker {
   readonly url: string;
 }
 
+/** How a worker is started. */
+interface WorkerStart extends Pick<DaemonOptions, 'env' | 'launcher'> {
+  /** Folder of a worker that has ended: the same state and workspace. The log is begun again. */
+  readonly given?: string | undefined;
+  /** Where gateways reach it. @default 127.0.0.1 */
+  readonly address?: string;
+}
+
 /** Gateways and workers of a test: daemons of their own, with certificates and a secret of their own. */
 export class TestCluster implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'shell-adapter-cluster-'));
@@ -33,7 +41,7 @@ export class TestCluster implements AsyncDisposable {
 
   /**
    * Starts a gateway.
-   * @param given folder of a gateway that has ended, as of `startWorker`
+   * @param given folder of a gateway that has ended, as for a worker
    */
   async startGateway(
     name = 'gate',
@@ -46,20 +54,17 @@ export class TestCluster implements AsyncDisposable {
     return this.#start({ ...options, settings }, given);
   }
 
-  /**
-   * Starts a worker. Its certificate can be used to be dialled only.
-   * @param given folder of a worker that has ended: the same state and workspace. The log is begun again
-   */
+  /** Starts a worker. Its certificate can be used to be dialled only. */
   async startWorker(
     name: string,
     settings: DaemonSettings = {},
-    env: DaemonOptions['env'] = {},
-    given?: string,
+    { given, address = '127.0.0.1', ...options }: WorkerStart = {},
   ): Promise<TestWorker> {
-    const tls = this.authority.issue(name, 'serverAuth');
-    const cluster = this.#settings(name, 'worker', tls, settings.cluster);
-    const daemon = await this.#start({ settings: { ...settings, cluster }, env }, given);
-    return { name, daemon, url: `https://127.0.0.1:${await linkPortOf(daemon)}` };
+    const tls = this.authority.issue(name, 'serverAuth', address);
+    const own = { ...(address !== '127.0.0.1' && { link_host: address }), ...settings.cluster };
+    const cluster = this.#settings(name, 'worker', tls, own);
+    const daemon = await this.#start({ ...options, settings: { ...settings, cluster } }, given);
+    return { name, daemon, url: `https://${address}:${await linkPortOf(daemon)}` };
   }
 
   /** Starts a node that takes clients and runs sessions. */

@@ -20,6 +20,8 @@ interface RedisServerOptions {
   readonly password?: string;
   /** Its users. @default the default one */
   readonly aclFile?: string;
+  /** Where it listens, with a password. @default 127.0.0.1 */
+  readonly address?: string;
 }
 
 /** A Redis of a test's own, in memory, on a port of its own. It can be ended, frozen, and started again empty. */
@@ -48,17 +50,17 @@ export class RedisServer implements AsyncDisposable {
 
   /** Its address, with the password. */
   get url(): string {
-    const { password } = this.#options;
-    return `redis://${password === undefined ? '' : `:${password}@`}127.0.0.1:${this.port}/0`;
+    const { password, address = '127.0.0.1' } = this.#options;
+    return `redis://${password === undefined ? '' : `:${password}@`}${address}:${this.port}/0`;
   }
 
   /** Starts it, empty. */
   async start(): Promise<void> {
-    const { password, aclFile } = this.#options;
+    const { password, aclFile, address = '127.0.0.1' } = this.#options;
     const child = spawn(
       'redis-server',
       [
-        ...['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+        ...['--port', String(this.port), '--bind', address, '--save', '', '--appendonly', 'no'],
         ...['--dir', this.#directory, ...(password === undefined ? [] : ['--requirepass', password])],
         ...(aclFile === undefined ? [] : ['--aclfile', aclFile]),
       ],

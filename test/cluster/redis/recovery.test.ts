@@ -144,7 +144,7 @@ describe.skipIf(!canRunRedis)('a cluster whose Redis has lost all', () => {
     await daemon.exited;
     expect((await running).error).toMatchObject({ code: 'NODE_LOST', details: { maybe_executed: true } });
     const settings = { cluster: { link_port: Number(new URL(url).port) } };
-    const again = await cluster.startWorker(name, settings, {}, daemon.directory);
+    const again = await cluster.startWorker(name, settings, { given: daemon.directory });
     await live();
     for (const client of clients) {
       expect((await run(client)).error).toMatchObject({ code: 'NODE_LOST', details: { retry_safe: false } });
@@ -178,7 +178,7 @@ describe.skipIf(!canRunRedis)('a cluster whose Redis has lost all', () => {
     daemon.signal('SIGKILL');
     await daemon.exited;
     const settings = { cluster: { link_port: Number(new URL(url).port) } };
-    const again = await cluster.startWorker(node, settings, {}, daemon.directory);
+    const again = await cluster.startWorker(node, settings, { given: daemon.directory });
     await eventually(async () => {
       expect((await client.request('list_checkpoints', { node })).checkpoints).toMatchObject([
         { checkpoint_id: checkpoint },

@@ -53,7 +53,7 @@ describe.skipIf(!canRunRedis)('a cluster with what make-secrets has made', () =>
       cluster.startWorker(
         'worker-1',
         { cluster: settingsOf('worker') },
-        { SHELL_ADAPTER_CLUSTER_REDIS_URL: urlFor('worker') },
+        { env: { SHELL_ADAPTER_CLUSTER_REDIS_URL: urlFor('worker') } },
       ),
     ]);
     await using client = await cluster.connect(gateway);
