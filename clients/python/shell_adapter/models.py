@@ -604,8 +604,8 @@ class CloseSessionAnswer(TypedDict):
 
 class ShellMetadataRequest(TypedDict):
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
 
 
 class ShellMetadataAnswerShells(TypedDict):
@@ -1330,8 +1330,8 @@ class DeleteRecordingAnswer(TypedDict):
 
 class CheckpointWorkspaceRequest(TypedDict):
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     label: NotRequired[str]
     """A name for people"""
 
@@ -1362,8 +1362,8 @@ class CheckpointWorkspaceAnswer(TypedDict):
 
 class ListCheckpointsRequest(TypedDict):
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
 
 
 class ListCheckpointsAnswer(TypedDict):
@@ -1396,8 +1396,8 @@ class DiffWorkspaceRequestOutput(TypedDict):
 
 class DiffWorkspaceRequest(TypedDict):
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     checkpoint_id: NotRequired[str]
     """By default the newest"""
     paths: NotRequired[list[str]]
@@ -1481,8 +1481,8 @@ class ReadFileRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     offset: NotRequired[int]
     """Where to begin, in bytes; 0 by default"""
     length: NotRequired[int]
@@ -1534,8 +1534,8 @@ class WriteFileRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     data: str | bytes
     """The content: bytes, or text"""
     encoding: NotRequired[Literal["utf8", "base64"]]
@@ -1584,8 +1584,8 @@ class EditFileRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     old_text: str
     """The text to replace, exactly, with its spaces and line ends"""
     new_text: str
@@ -1630,8 +1630,8 @@ class ListDirectoryRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     after: NotRequired[str]
     """`next` of the answer before"""
     limit: NotRequired[int]
@@ -1683,8 +1683,8 @@ class StatPathRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     hash: NotRequired[bool]
     """Also the SHA-256 of a file of any size, which takes a second for each GB or so"""
 
@@ -1727,8 +1727,8 @@ class MakeDirectoryRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     parents: NotRequired[bool]
     """Make those above it too; that it exists already is no error"""
     permissions: NotRequired[str]
@@ -1767,8 +1767,8 @@ class MovePathRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     overwrite: NotRequired[bool]
     """Replace a file that is there; by default that is `FILE_EXISTS`"""
 
@@ -1803,8 +1803,8 @@ class RemovePathRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     recursive: NotRequired[bool]
     """Remove a directory with all that is in it"""
 
@@ -1838,8 +1838,8 @@ class FindFilesRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     pattern: NotRequired[str]
     """A [glob](#globs), such as `*.c` or `src/**/test-*`; everything by default"""
     type: NotRequired[Literal["file", "directory", "link", "other"]]
@@ -1893,8 +1893,8 @@ class SearchFilesRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     pattern: str
     """The text to find, within one line"""
     regex: NotRequired[bool]
@@ -1948,8 +1948,8 @@ SearchFilesAnswer = TypedDict(
 
 class WaitForRequest(TypedDict):
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     session_id: NotRequired[str]
     """Of a port: listening in this session, instead of on the machine. Of a path: as this session sees it. Of a
     screen: of the command that runs in it, or ran last"""
@@ -2076,8 +2076,8 @@ class WatchPathsRequest(TypedDict):
     session_id: NotRequired[str]
     """The session whose directory, sandbox and user count; by default those of a command without a session"""
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
     recursive: NotRequired[bool]
     """Whether to watch what is in the directories below, too, without `.git` and what a `.gitignore` excludes"""
     debounce_ms: NotRequired[int]
@@ -2254,8 +2254,8 @@ class ListLlmCallsAnswer(TypedDict):
 
 class ListLlmProvidersRequest(TypedDict):
     node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs
-    sessions"""
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
 
 
 class ListLlmProvidersAnswerProviders(TypedDict):

@@ -59,9 +59,9 @@ export const clusterSection = restarting({
       .string({ error: 'must be an address' })
       .refine((host) => isIP(host) !== 0, { error: 'must be an IP address' })
       .default('127.0.0.1'),
-    { text: 'The address on which a worker listens for gateways.', fallback: '`127.0.0.1`' },
+    { text: 'The address on which a worker or node listens for other nodes.', fallback: '`127.0.0.1`' },
   ),
-  link_port: count({ unit: 'port', min: 0, max: 65_535 }, 8088, 'The port for gateways; 0 takes any free one.'),
+  link_port: count({ unit: 'port', min: 0, max: 65_535 }, 8088, 'The port for other nodes; 0 takes any free one.'),
   tls: tls.prefault({}),
   secret_file: optionalPath('none', 'A file with a secret that all nodes share: at least 32 characters.'),
   insecure_links: flag(
@@ -81,27 +81,27 @@ export const clusterSection = restarting({
   capacity: optionalCount(
     { unit: 'sessions', min: 1, max: 1_000_000 },
     '`adapter.max_sessions`',
-    'Open sessions and running one-shot commands up to which gateways choose this worker.',
+    'Open sessions and running one-shot commands up to which this worker or node is chosen.',
   ),
   labels: described(z.record(z.string(), z.string({ error: labelsError }), { error: labelsError }).default({}), {
-    text: 'Labels of this worker, by which `open_session` can choose it.',
+    text: 'Labels of this worker or node, by which `open_session` can choose it.',
     fallback: 'none',
   }),
   drain_timeout: duration(
     'seconds',
     300,
-    'How long a worker that is stopped by SIGTERM waits for its sessions and commands to end.',
+    'How long a worker or node that is stopped by SIGTERM waits for its sessions and commands to end.',
   ),
   tokens: choice(
     ['redis', 'files'],
     'redis',
-    'Where gateways with Redis have their tokens. `redis`: a token counts at all of them. `files`: each has its own.',
+    'Where gateways and nodes with Redis have their tokens. `redis`: a token counts at all of them. `files`: each has its own.',
   ),
   token_grace: duration('seconds', 600, 'How long shared tokens count while Redis does not answer; then none does.'),
   local_role: choice(
     ['viewer', 'agent', 'operator', 'admin'],
     'agent',
-    'Highest role, on this worker, of programs that need no token at a gateway.',
+    'Highest role, on this worker or node, of programs that need no token at a gateway or at another node.',
   ),
 });
 

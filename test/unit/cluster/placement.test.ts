@@ -32,6 +32,19 @@ describe('the place of something new', () => {
     );
   });
 
+  it('is the preferred one while that carries at most one more than the least full one', () => {
+    fc.assert(
+      fc.property(nodes, fc.nat(), (all, index) => {
+        const preferred = all[index % Math.max(all.length, 1)]?.name;
+        const least = choosePlace(all, {});
+        const near = all.find((one) => one.name === preferred && canTake(one, {}));
+        const isNear = near !== undefined && least !== undefined && near.load <= least.load + 1;
+        expect(choosePlace(all, { preferred })).toBe(isNear ? near : least);
+        expect(choosePlace(all, { preferred, key: 'k' })).toBe(choosePlace(all, { key: 'k' }));
+      }),
+    );
+  });
+
   it('is the same for the same key, in whatever order the nodes are and however full', () => {
     fc.assert(
       fc.property(nodes, fc.string(), (all, key) => {

@@ -17,7 +17,7 @@ const labels = z
 
 /** The node that a request about a file or a machine is about. */
 export const onNode = optional(nodeName).describe(
-  'The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default the only one that runs sessions',
+  'The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only one that runs sessions',
 );
 
 /** The node whose machine or log a request is about. */
