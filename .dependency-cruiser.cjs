@@ -57,10 +57,10 @@ module.exports = {
     ]),
     layer('cli-stands-outside', '^src/cli/', [
       '^src/(core|config|cli|client|doctor)/',
-      '^src/(app/app|logging/logging)\\.ts$',
+      '^src/(app/app|app/detach/(detach|holder-directory)|logging/logging)\\.ts$',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
-      '^src/engine/platform/process-identity',
+      '^src/engine/platform/(process-identity|choose-platform|linux/process-launch)',
       '^src/engine/files/(open-file|write-content)',
       '^src/engine/user/find-user',
       '^src/services/exchange/',

@@ -9,6 +9,7 @@ _shell_adapter() {
       '|serve') path='serve' ;;
       '|status') path='status' ;;
       '|stop') path='stop' ;;
+      '|restart') path='restart' ;;
       '|exec') path='exec' ;;
       '|check') path='check' ;;
       '|confirm') path='confirm' ;;
@@ -48,6 +49,7 @@ _shell_adapter() {
       'serve|-c'|'serve|--config'|'serve|-w'|'serve|--workspace'|'serve|--host'|'serve|--port') skip=1 ;;
       'status|--url'|'status|-c'|'status|--config'|'status|--token') skip=1 ;;
       'stop|--url'|'stop|-c'|'stop|--config'|'stop|--token') skip=1 ;;
+      'restart|--url'|'restart|-c'|'restart|--config'|'restart|--token') skip=1 ;;
       'exec|--url'|'exec|-c'|'exec|--config'|'exec|--token'|'exec|-s'|'exec|--session'|'exec|--cwd'|'exec|--env'|'exec|--timeout'|'exec|--sandbox') skip=1 ;;
       'exec|'[!-]*) path='-' ;;
       'check|--url'|'check|-c'|'check|--config'|'check|--token'|'check|-s'|'check|--session'|'check|--cwd') skip=1 ;;
@@ -120,6 +122,9 @@ _shell_adapter() {
     'stop|--url') :; return ;;
     'stop|-c'|'stop|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'stop|--token') :; return ;;
+    'restart|--url') :; return ;;
+    'restart|-c'|'restart|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'restart|--token') :; return ;;
     'exec|--url') :; return ;;
     'exec|-c'|'exec|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'exec|--token') :; return ;;
@@ -308,12 +313,14 @@ _shell_adapter() {
   esac
   case $path in
     '')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop exec check confirm open sessions top history output attach screenshot wait ports forward watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config protocol completion version help' -- "$cur"); fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop restart exec check confirm open sessions top history output attach screenshot wait ports forward watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config protocol completion version help' -- "$cur"); fi ;;
     'serve')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config -w --workspace --host --port --example --no-example -h --help' -- "$cur"); else :; fi ;;
     'status')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
     'stop')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -h --help' -- "$cur"); else :; fi ;;
+    'restart')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -h --help' -- "$cur"); else :; fi ;;
     'exec')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -s --session --cwd --env --timeout --sandbox -t --tty -n --no-stdin --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi ;;

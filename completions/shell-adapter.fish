@@ -18,6 +18,8 @@ function __shell_adapter_at
         set path 'status'
       case '|stop'
         set path 'stop'
+      case '|restart'
+        set path 'restart'
       case '|exec'
         set path 'exec'
       case '|check'
@@ -95,6 +97,8 @@ function __shell_adapter_at
       case 'status|--url' 'status|-c' 'status|--config' 'status|--token'
         set skip 1
       case 'stop|--url' 'stop|-c' 'stop|--config' 'stop|--token'
+        set skip 1
+      case 'restart|--url' 'restart|-c' 'restart|--config' 'restart|--token'
         set skip 1
       case 'exec|--url' 'exec|-c' 'exec|--config' 'exec|--token' 'exec|-s' 'exec|--session' 'exec|--cwd' 'exec|--env' 'exec|--timeout' 'exec|--sandbox'
         set skip 1
@@ -216,6 +220,7 @@ complete -c shell-adapter -f
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'serve' -d 'start the daemon, in the foreground'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'status' -d 'say whether the daemon runs, and which one it is'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'stop' -d 'stop the daemon, and wait until it has ended'
+complete -c shell-adapter -n '__shell_adapter_at ""' -a 'restart' -d 'start the daemon again, as after an upgrade'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'exec' -d 'run a command through the daemon'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'check' -d 'show the policys verdict on a command, without running it'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'confirm' -d 'list and decide open confirmations'
@@ -271,6 +276,10 @@ complete -c shell-adapter -n '__shell_adapter_at "stop"' -l url -x -d 'where the
 complete -c shell-adapter -n '__shell_adapter_at "stop"' -s c -l config -r -F -d 'the configuration file with the address'
 complete -c shell-adapter -n '__shell_adapter_at "stop"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'
 complete -c shell-adapter -n '__shell_adapter_at "stop"' -s h -l help -d 'explain this command'
+complete -c shell-adapter -n '__shell_adapter_at "restart"' -l url -x -d 'where the daemon listens: http://HOST:PORT, or unix:/PATH'
+complete -c shell-adapter -n '__shell_adapter_at "restart"' -s c -l config -r -F -d 'the configuration file with the address'
+complete -c shell-adapter -n '__shell_adapter_at "restart"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'
+complete -c shell-adapter -n '__shell_adapter_at "restart"' -s h -l help -d 'explain this command'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -l url -x -d 'where the daemon listens: http://HOST:PORT, or unix:/PATH'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -s c -l config -r -F -d 'the configuration file with the address'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'

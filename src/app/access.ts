@@ -25,7 +25,8 @@ export async function buildAccess({ launcher }: Engine, context: RuntimeContext)
   const { auth, socketio, http } = configuration();
   const peers = new Peers();
   const refusals = new Refusals({ audit, metrics, log: log('access') });
-  const hasSandboxes = () => launcher.hasSharedNetwork;
+  // A daemon whose sessions are held by another process does not see their sandboxes.
+  const hasSandboxes = () => launcher.hasSharedNetwork || configuration().adapter.detach;
   const { files, store } = await openTokens(context, (id) => {
     entrance.noteTokenEnd(id);
   });

@@ -17,6 +17,8 @@ import type { Disposables } from './disposables.js';
 import { buildAccess } from './access.js';
 import { buildAudit } from './audit.js';
 import { joinCluster } from './cluster.js';
+import type { Detachment } from './detach/detach.js';
+import { takePart } from './detach/take-part.js';
 import { drainOf } from './drain.js';
 import { CurrentSettings } from './current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
@@ -36,6 +38,8 @@ export interface AppOptions {
   readonly log: LogFactory;
   /** Masks the secrets of the configuration. The log uses the same mask. */
   readonly secrets: SecretMask;
+  /** What the process is, where sessions outlive the daemon; undefined for a daemon that holds them itself. */
+  readonly detachment?: Detachment | undefined;
 }
 
 /** A running daemon. */
@@ -89,20 +93,20 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 async function build(options: AppOptions, closers: Disposables, closeAll: () => Promise<void>): Promise<App> {
-  const { configuration, log, secrets, version } = options;
+  const { configuration, log, secrets, version, detachment } = options;
   const settings = new CurrentSettings(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
   const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
   const early = { ...firstParts(settings, configuration), log, closers, metrics: prometheus ?? NO_METRICS };
   const engine = await buildEngine(early);
-  const recording = await buildAudit(early, secrets, log('audit'));
   const notifications = buildNotifications(early, secrets);
   const context: RuntimeContext = {
     ...early,
+    ...(await buildAudit(early, secrets, log('audit'))),
     version,
+    run: detachment?.as === 'daemon' ? detachment.run : engine.instance,
     shared: await buildRegistry(early),
-    ...recording,
     traces: await buildTraces(early, { secrets, version, instance: engine.instance }),
     notifications,
     secrets,
@@ -112,9 +116,9 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   const services = buildServices(engine, await buildAccess(engine, context), context);
   await services.recordings.prepare(configuration.adapter.stateDirectory);
   const { http, server } = buildTransports(services, prometheus, context);
-  const parts = { engine, services, server, settings, notifications };
+  const readAgain = await begin(detachment, engine, services, context);
+  const parts = { engine, services, server, settings, notifications, readAgain };
   if (prometheus) watchWorkload(prometheus, parts);
-  await Promise.all([startShells(engine, services), joinCluster(engine, services, context)]);
   const address = await http.listen();
   engine.forbidOwnPort(address.port);
   announceStart(context, services);
@@ -124,9 +128,20 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     dashboard: dashboardOf(address, configuration, services),
     reconfigure: (next) => reconfigure(options, next, parts),
     close,
-    ...waysToStop(engine, services, context),
+    ...waysToStop(engine, services, context, detachment),
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
+}
+
+/** Starts what runs and holds sessions, here or elsewhere; returns how that reads the configuration again. */
+async function begin(
+  detachment: Detachment | undefined,
+  engine: Engine,
+  services: Services,
+  context: RuntimeContext,
+): Promise<() => void> {
+  const [listener] = await Promise.all([joinCluster(engine, services, context), startShells(engine, services)]);
+  return takePart(detachment, { engine, services, listener, context });
 }
 
 /** What exists before the engine, besides log and metrics. */
@@ -138,8 +153,13 @@ const firstParts = ({ configuration, limits }: CurrentSettings, first: Configura
 });
 
 /** The ways to stop beside closing: gently, and at once. */
-const waysToStop = (engine: Engine, services: Services, context: RuntimeContext): Pick<App, 'drain' | 'killAll'> => ({
-  drain: drainOf(services, context),
+const waysToStop = (
+  engine: Engine,
+  services: Services,
+  context: RuntimeContext,
+  detachment: Detachment | undefined,
+): Pick<App, 'drain' | 'killAll'> => ({
+  drain: detachment ? undefined : drainOf(services, context),
   killAll: () => abandonEngine(engine),
 });
 
@@ -164,6 +184,8 @@ interface Parts {
   readonly server: ClientServer;
   readonly settings: CurrentSettings;
   readonly notifications: Notifications;
+  /** Has what holds the sessions read the configuration again. */
+  readonly readAgain: () => void;
 }
 
 /** Has the gauges of Prometheus read from the running daemon, and those of a gateway from its cluster. */
@@ -201,13 +223,14 @@ function dashboardOf(
 function reconfigure(
   { configuration: atStart, secrets }: AppOptions,
   next: Configuration,
-  { services: { access, audit }, settings, notifications }: Parts,
+  { services: { access, audit }, settings, notifications, readAgain }: Parts,
 ): readonly string[] {
   const reloaded = reload(atStart, next);
   settings.replace(reloaded.configuration);
   secrets.replace(next.secrets);
   notifications.configure(reloaded.configuration.notify.webhooks);
   access.refresh();
+  readAgain();
   audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
   return reloaded.waiting;
 }
@@ -218,7 +241,8 @@ async function shutDown(
   closeAll: () => Promise<void>,
 ): Promise<void> {
   const { confirmations, sessions, llm, completions, executions, audit, cluster } = services;
-  server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
+  // What runs on other nodes goes on.
+  if (cluster.runsSessions) server.announceShutdown(reason, SHUTDOWN_GRACE_MS);
   // Work that clients wait for ends first, while they are still connected and can receive the results.
   const work = [confirmations, sessions, llm, completions, engine.oneShots, executions, engine.checkpointWorkers];
   await Promise.all([cluster.membership?.leave(), ...work.map((one) => one[Symbol.asyncDispose]())]);

@@ -41,7 +41,17 @@ export function buildCluster({ instance }: Engine, parts: Shown, context: Runtim
   const { secret, tls } = credentialsOf(configuration());
   const about = { identity, role, work, secret, tls, leaseMs: cluster.leaseMs };
   const maxSessions = () => quotaLimits(configuration()).maxSessions;
-  const gateway = new Gateway({ ...about, registry, maxSessions, connections, traces, metrics, log: log('cluster') });
+  const isOneMachine = configuration().adapter.detach;
+  const gateway = new Gateway({
+    ...about,
+    isOneMachine,
+    registry,
+    maxSessions,
+    connections,
+    traces,
+    metrics,
+    log: log('cluster'),
+  });
   closers.push(() => gateway[Symbol.asyncDispose]());
   access.onTokenEnd((id) => {
     gateway.endAccess(id);
@@ -69,18 +79,36 @@ function ownWork({ sessions, executions, commands }: Shown, { configuration }: R
  * Rejects when the port is in use.
  * @throws ConfigurationError when another daemon that runs has the same name
  */
-export async function joinCluster(engine: Engine, services: Services, context: RuntimeContext): Promise<void> {
-  const { node, configuration } = context;
-  if (!node) return;
+export async function joinCluster(
+  engine: Engine,
+  services: Services,
+  context: RuntimeContext,
+): Promise<NodeListener | undefined> {
+  const { node } = context;
+  if (!node) return undefined;
   const { membership } = services.cluster;
   const rival = await membership?.findRival();
   if (rival) throw nameTaken(node.name, rival);
-  const port = services.cluster.runsSessions ? await listenForNodes(engine, services, context) : undefined;
-  await membership?.join(port === undefined ? null : linkUrlOf(configuration(), port));
+  const listener = services.cluster.runsSessions ? await listenForNodes(engine, services, context) : undefined;
+  await membership?.join(listener?.url ?? null);
+  return listener;
 }
 
-/** Listens for links from other nodes; returns the port. */
-async function listenForNodes({ instance }: Engine, services: Services, context: RuntimeContext): Promise<number> {
+/** The port for other nodes of a daemon that listens for them. */
+export interface NodeListener {
+  readonly port: number;
+  /** Where other nodes reach it. */
+  readonly url: string;
+  /** How many gateways are connected. */
+  readonly gateways: number;
+}
+
+/** Listens for links from other nodes. */
+async function listenForNodes(
+  { instance }: Engine,
+  services: Services,
+  context: RuntimeContext,
+): Promise<NodeListener> {
   const { node, configuration, version, log, closers } = context;
   const { cluster, socketio } = configuration();
   if (!node) throw new AdapterError('INTERNAL', 'a daemon alone has no links');
@@ -100,7 +128,14 @@ async function listenForNodes({ instance }: Engine, services: Services, context:
   closers.push(() => server[Symbol.asyncDispose]());
   const { address, port } = await server.listen();
   log('cluster').info('listening for gateways', { address, port });
-  return port;
+  const url = linkUrlOf(configuration(), port);
+  return {
+    port,
+    url,
+    get gateways() {
+      return server.gateways;
+    },
+  };
 }
 
 /** Where other nodes reach the port for links. */

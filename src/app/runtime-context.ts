@@ -42,6 +42,8 @@ export interface SharedRegistry {
 export interface RuntimeContext extends EngineContext {
   /** Version of the adapter. */
   readonly version: string;
+  /** `instance_id` for clients: another one means that their sessions and commands have ended. */
+  readonly run: string;
   /** This run as a node of a cluster; undefined for a daemon alone. */
   readonly node: OwnNode | undefined;
   /** What it shares with other nodes; undefined for a daemon alone, and without Redis. */

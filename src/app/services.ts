@@ -67,7 +67,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     llm,
     completions,
     metadata: buildMetadata(engine, executions, context),
-    status: buildStatus(engine, { ...execution, connections, executions }, context),
+    status: buildStatus({ ...execution, connections, executions }, context),
     machine: buildMachine(context),
     ...buildObservation(engine, { ...execution, executions, confirmations, llm, registry }, context),
     ...withCluster(engine, { ...execution, access, executions, connections, commands: registry }, context),
@@ -169,13 +169,12 @@ function buildMetadata(
 }
 
 function buildStatus(
-  { instance }: Engine,
   { sessions, connections, executions }: Pick<Services, 'sessions' | 'connections' | 'executions'>,
-  { version, configuration, platform }: RuntimeContext,
+  { version, run, configuration, platform }: RuntimeContext,
 ): DaemonStatus {
   return new DaemonStatus({
     platform,
-    instanceId: instance,
+    instanceId: run,
     version,
     configuration: () => reportedConfiguration(configuration()),
     workload: () => {

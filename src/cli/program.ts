@@ -26,6 +26,7 @@ import { protocolSubcommand } from './models/protocol.js';
 import { recordSubcommand } from './recordings/record.js';
 import { recordingsSubcommand } from './recordings/recordings.js';
 import { replaySubcommand } from './recordings/replay.js';
+import { restartSubcommand } from './daemon/restart.js';
 import { restoreSubcommand } from './checkpoints/restore.js';
 import { serveSubcommand } from './daemon/serve.js';
 import { sessionsSubcommand } from './sessions/sessions.js';
@@ -51,6 +52,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   serveSubcommand,
   statusSubcommand,
   stopSubcommand,
+  restartSubcommand,
   execSubcommand,
   checkSubcommand,
   confirmSubcommand,

@@ -11,6 +11,7 @@ import type { Link } from './links/link.js';
 import type { LinkedCaller } from './links/link-types.js';
 import { Membership, obstacleOf } from './membership.js';
 import { describeSelf, drainingObstacle, type NodeWork, ownSessionNode } from './own-work.js';
+import { OneMachine } from './one-machine.js';
 import { placeable } from './placement.js';
 import { SharedPlaces } from './places.js';
 import { makePass } from './pass.js';
@@ -34,6 +35,8 @@ export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onCha
   readonly registry: Registry | undefined;
   /** Most sessions of a token; with a registry on all nodes together. */
   readonly maxSessions: () => number;
+  /** Whether all workers are processes of this machine, of which one takes what is new. */
+  readonly isOneMachine: boolean;
 }
 
 /**
@@ -71,11 +74,13 @@ export class Gateway implements ClusterPort {
       this.membership = new Membership({ registry, leaseMs, identity, role, work, onView: this.#known.update, log });
     }
     this.#sessionNodes = new SessionNodes(ownSessionNode(identity, work), this.#workers);
-    const router = new Router(this.#sessionNodes, this.#subscriptions, makeRelay(options), this.#shared());
-    this.route = (received) => router.route(received);
+    const relay = makeRelay(options);
+    const router = new Router(this.#sessionNodes, this.#subscriptions, relay, this.#shared());
+    const routing = options.isOneMachine ? new OneMachine({ router, workers: this.#workers, relay }) : router;
+    this.route = (received) => routing.route(received);
     const pass = makePass(options);
     this.passageFor = (request) => {
-      const found = router.passing(request);
+      const found = routing.passing(request);
       return found && { send: (exchange) => pass(found, request, exchange) };
     };
   }

@@ -16,7 +16,7 @@ import type { SessionNode, SessionNodes } from './session-nodes.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 
 /** Has the nodes of a request answer it; rejects with AdapterErrors only. */
-type Send = () => Promise<RoutedReply>;
+export type Send = () => Promise<RoutedReply>;
 
 /** What all nodes share, where there is a registry. */
 export interface Shared {
@@ -126,7 +126,7 @@ export class Router {
     return async () => {
       // It may have come since the last beat.
       const found = await this.#shared?.known.find(node);
-      if (found) return this.#ask(found, received);
+      if (found) return this.ask(found, received);
       if (sessionId !== undefined) throw sessionLost(sessionId, nameOfNode(node));
       // The id may be one that a client has chosen, or of an earlier run of a node.
       return this.#askOwner(received);
@@ -134,7 +134,7 @@ export class Router {
   }
 
   #to(node: SessionNode, received: ReceivedRequest): Send | undefined {
-    return node.isHere ? undefined : () => this.#ask(node, received);
+    return node.isHere ? undefined : () => this.ask(node, received);
   }
 
   #toOwner(id: string, received: ReceivedRequest): Send | undefined {
@@ -143,7 +143,7 @@ export class Router {
   }
 
   async #askOwner(received: ReceivedRequest): Promise<RoutedReply> {
-    const answer = await askOwner(this.#nodes.all(), (node) => this.#ask(node, received));
+    const answer = await askOwner(this.#nodes.all(), (node) => this.ask(node, received));
     // Without a worker the services of a gateway know what is not there.
     return answer ?? { reply: await received.answerHere(), isRecorded: false };
   }
@@ -178,7 +178,7 @@ export class Router {
   /** Has a node answer something that is a part of its load meanwhile. */
   async #begin(node: SessionNode, received: ReceivedRequest, reserved?: string): Promise<RoutedReply> {
     const end = node.begin();
-    const answer = await this.#ask(node, received, reserved);
+    const answer = await this.ask(node, received, reserved);
     end();
     return answer;
   }
@@ -283,7 +283,8 @@ export class Router {
     return `none of ${length} ${this.#nodes.own ? 'nodes' : 'workers'}${wish} is connected, takes new work and has room`;
   }
 
-  async #ask(node: SessionNode, received: ReceivedRequest, reserved?: string): Promise<RoutedReply> {
+  /** Has a node answer a request, and notes what is there. */
+  async ask(node: SessionNode, received: ReceivedRequest, reserved?: string): Promise<RoutedReply> {
     const { principal } = received.caller;
     const id = ownIdOf(received);
     // A node that was started again has none of what ran there.

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { type App, type AppDashboard, type AppOptions, startApp } from '../../app/app.js';
+import { type Detached, detach } from '../../app/detach/detach.js';
+import { HolderDirectory } from '../../app/detach/holder-directory.js';
 import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
 import { findConfigurationFile } from '../../config/read/locate.js';
@@ -24,10 +26,17 @@ export interface ServeOptions {
   readonly port?: number;
   /** Whether to print an example command, and a link to the dashboard. Default: only on a terminal. */
   readonly example?: boolean;
+  /** Directory of the holders, for a process that holds sessions. */
+  readonly holdIn?: string;
+  /** Name of that process. */
+  readonly holdAs?: string;
 }
 
 /** Waits for processes that others have left behind, and passes signals on. It is part of the package. */
 const INIT = fileURLToPath(new URL('../../../scripts/init', import.meta.url));
+
+/** Path of this program's main module. */
+const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 
 const FIRST_PROCESS =
   'the daemon is the first process of its container: what commands leave behind stays as zombies. Start it by ' +
@@ -42,10 +51,14 @@ const LOG_FLUSH_MS = 300;
  */
 export async function runDaemon(context: Context, options: ServeOptions): Promise<void> {
   const stop = new StopSignals(context);
-  const load = () => loadFor(context, options);
-  const configuration = load();
+  const first = loadFor(context, options);
+  using detached = detachedAs(first, context, options);
+  const load = () => detached.configure(loadFor(context, options));
+  const configuration = detached.configure(first);
+  const { detachment } = detached;
   const secrets = new SecretMask(configuration.secrets);
-  const logging = createLogging(configuration.logging, { console: true, mask: secrets.text });
+  const isHolder = detachment?.as === 'holder';
+  const logging = createLogging(configuration.logging, { console: !isHolder, mask: secrets.text });
   const log = logging.component();
   let app: App | undefined;
   // Installed early: without a listener the signal would end the process.
@@ -53,7 +66,8 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
     if (app) reload(app, logging, load);
   });
   try {
-    app = await start(context, stop, { configuration, secrets, log: (name) => logging.component(name) });
+    const log = (name: string) => logging.component(name);
+    app = await start(context, stop, { configuration, secrets, log, detachment });
   } catch (error) {
     await within(LOG_FLUSH_MS, logging.close());
     throw await explainStartFailure(error, configuration);
@@ -74,6 +88,18 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   await told;
   await within(LOG_FLUSH_MS, logging.close());
   context.exitWith(hasEnded ? EXIT.ok : EXIT.failed);
+}
+
+/** What this process is: its options say whether it holds sessions, the configuration whether it has them held. */
+function detachedAs(configuration: Configuration, { env, cwd }: Context, options: ServeOptions): Detached {
+  const { config, workspace, holdIn, holdAs } = options;
+  const flags = { config, workspace };
+  const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+  const command = { args: [...process.execArgv, MAIN, 'serve', '--no-example', ...given], cwd, env };
+  const end = () => process.kill(process.pid, 'SIGTERM');
+  const isHolder = holdIn !== undefined && holdAs !== undefined;
+  const holder = isHolder ? { directory: new HolderDirectory(holdIn), name: holdAs, end } : undefined;
+  return detach(configuration, { holder, command });
 }
 
 function prepareStop({ killAll, drain }: App, stop: StopSignals, log: Log): void {

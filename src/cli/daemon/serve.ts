@@ -1,3 +1,5 @@
+import { Option } from 'commander';
+
 import type { ServeOptions } from './run-daemon.js';
 import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
 
@@ -15,6 +17,9 @@ export const serveSubcommand: Subcommand = (context) =>
     .option('--port <number>', 'the port; 0 takes any that is free', readNumber({ min: 0, max: 65_535, isWhole: true }))
     .option('--example', 'print a line to try and a link to the dashboard, even when the output is no terminal')
     .option('--no-example', 'print neither')
+    // How a daemon starts the process that holds its sessions.
+    .addOption(new Option('--hold-in <directory>').hideHelp())
+    .addOption(new Option('--hold-as <name>').hideHelp())
     .addHelpText('after', HELP)
     .action(async (options: ServeOptions) => {
       const { runDaemon } = await import('./run-daemon.js');
@@ -24,7 +29,8 @@ export const serveSubcommand: Subcommand = (context) =>
 const HELP = `
 Signals:
   SIGHUP            read the configuration again; a file with errors changes nothing
-  SIGTERM, SIGINT   tell the clients, end all commands and sessions, exit within 5 seconds
+  SIGTERM, SIGINT   tell the clients, end all commands and sessions, exit within 5 seconds;
+                    with adapter.detach commands and sessions go on
   the same again    exit at once
   of a worker, the first SIGTERM drains it: it ends when its sessions and commands
   have ended, after cluster.drain_timeout, or with the second SIGTERM

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
+import type { ProcessLaunch } from '../../engine/platform/linux/process-launch.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError } from '../console/failure.js';
 import { probeDaemon } from '../connect/probe.js';
@@ -26,34 +27,81 @@ const MAX_OUTPUT = 4000;
 export async function startDaemon(url: string, config: string | undefined, { env, cwd }: Context): Promise<void> {
   if (await probeDaemon(url)) return;
   const args = [MAIN, 'serve', '--no-example', ...(config === undefined ? [] : ['--config', config])];
-  const child = spawn(process.execPath, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  const take = (chunk: Buffer) => {
-    output = (output + chunk.toString()).slice(-MAX_OUTPUT);
-  };
-  child.stdout.on('data', take);
-  child.stderr.on('data', take);
-  const hasEnded = new Promise<'ended'>((resolve) => {
-    child.once('error', (error) => {
-      take(Buffer.from(error.message));
-      resolve('ended');
-    });
-    child.once('close', () => {
-      resolve('ended');
-    });
-  });
+  const daemon = new BackgroundDaemon({ file: process.execPath, args, cwd, env });
   try {
     const answers = await until(START_MS, async () => {
-      const ended = await Promise.race([hasEnded, pause(PROBE_PAUSE_MS)]);
+      const ended = await Promise.race([daemon.ended, pause(PROBE_PAUSE_MS)]);
       if (await probeDaemon(url)) return true;
       return ended === 'ended' ? false : undefined;
     });
-    if (answers !== true) throw failed(url, output);
+    if (answers !== true) throw failed(`no daemon came up at ${url}`, daemon.output);
   } finally {
-    // Its output is not read from here on, which the daemon tolerates.
-    child.stdout.destroy();
-    child.stderr.destroy();
-    child.unref();
+    daemon.release();
+  }
+}
+
+/**
+ * Starts a daemon that outlives this process, and waits until it listens.
+ * @returns its address
+ * @throws CommandLineError when it does not start, with its output
+ */
+export async function startInBackground(launch: ProcessLaunch): Promise<string> {
+  const daemon = new BackgroundDaemon(launch);
+  try {
+    const url = await Promise.race([daemon.listening, daemon.ended, pause(START_MS)]);
+    if (url === undefined || url === 'ended') throw failed('the daemon did not come up', daemon.output);
+    return url;
+  } finally {
+    daemon.release();
+  }
+}
+
+/** A daemon that is started in the background, with what it prints until it is released. */
+class BackgroundDaemon {
+  /** Resolves with its address when it says that it listens. */
+  readonly listening: Promise<string>;
+  /** Resolves when it has ended, or could not be started. */
+  readonly ended: Promise<'ended'>;
+  readonly #child: ChildProcess;
+  #output = '';
+  #onOutput: () => void = () => undefined;
+
+  constructor({ file, args, cwd, env }: Omit<ProcessLaunch, 'env'> & { readonly env: NodeJS.ProcessEnv }) {
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    const take = (chunk: Buffer) => {
+      this.#output = (this.#output + chunk.toString()).slice(-MAX_OUTPUT);
+      this.#onOutput();
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    this.listening = new Promise((resolve) => {
+      this.#onOutput = () => {
+        const [, url] = /^listening on (\S+)$/m.exec(this.#output) ?? [];
+        if (url !== undefined) resolve(url);
+      };
+    });
+    this.ended = new Promise((resolve) => {
+      child.once('error', (error) => {
+        take(Buffer.from(error.message));
+        resolve('ended');
+      });
+      child.once('close', () => {
+        resolve('ended');
+      });
+    });
+  }
+
+  /** What it has printed last. */
+  get output(): string {
+    return this.#output.trim();
+  }
+
+  /** Lets it go on alone: its output is not read from here on, which the daemon tolerates. */
+  release(): void {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+    this.#child.unref();
   }
 }
 
@@ -66,12 +114,12 @@ async function until<T>(ms: number, look: () => Promise<T | undefined>): Promise
   return undefined;
 }
 
-const pause = (ms: number): Promise<void> =>
+const pause = (ms: number): Promise<undefined> =>
   new Promise((resolve) => {
-    setTimeout(resolve, ms);
+    setTimeout(resolve, ms, undefined).unref();
   });
 
-const failed = (url: string, output: string): CommandLineError =>
-  new CommandLineError(`no daemon came up at ${url}${output === '' ? '' : `; it said: ${output.trim()}`}`, {
+const failed = (what: string, output: string): CommandLineError =>
+  new CommandLineError(`${what}${output === '' ? '' : `; it said: ${output}`}`, {
     hint: '`shell-adapter serve` shows what is wrong.',
   });

@@ -7,7 +7,8 @@ export const stopSubcommand: Subcommand = (context) =>
     .summary('stop the daemon, and wait until it has ended')
     .description(
       'Stops the daemon at the address, as Ctrl-C does where it was started: its clients are told, and all commands and ' +
-        'sessions end. Returns when the daemon has ended. It has to be a process of this user, on this machine.',
+        'sessions end, also those that adapter.detach has outlive it. Returns when all have ended. It has to be a process of ' +
+        'this user, on this machine.',
     )
     .addHelpText('after', HELP)
     .action(async (options: DaemonOptions) => {

@@ -39,7 +39,12 @@ export const configurationSchema = z
     traces: tracesSection,
     cluster: clusterSection,
   })
-  .superRefine(({ cluster }, context) => {
+  .superRefine(({ adapter, cluster }, context) => {
+    if (adapter.detach && cluster.enabled) {
+      const message =
+        'cannot be true with cluster.enabled: sessions of a cluster outlive its gateways, and end with their worker';
+      context.addIssue({ code: 'custom', path: ['adapter', 'detach'], message });
+    }
     for (const { key, message } of clusterProblems(cluster)) {
       context.addIssue({ code: 'custom', path: ['cluster', key], message });
     }

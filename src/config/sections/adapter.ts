@@ -74,6 +74,11 @@ export const adapterSection = z
     session_idle_timeout: duration('minutes', 120, 'A session in which nothing has run for so long ends.'),
     reconnect_grace: duration('seconds', 600, 'How long the sessions of a client that has gone wait for its return.'),
     command_max_lifetime: duration('seconds', 600, 'The longest run time of a command, and its default time-out.'),
+    detach: flag(
+      false,
+      'Whether sessions outlive the daemon: a process beside it holds them, and the next daemon finds them. See [upgrades](../operate/upgrades.md).',
+      'restart',
+    ),
     kill_grace: duration('seconds', 2, 'Time between asking a process to end and killing it.', 'restart'),
     wedge_timeout: duration(
       'seconds',

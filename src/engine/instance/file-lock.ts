@@ -25,6 +25,12 @@ export function tryLock(file: string, platform: Pick<Platform, 'name' | 'process
   return 'gone';
 }
 
+/** Returns the pid of the live process that has a lock; undefined when none has it. */
+export function lockedBy(file: string, platform: Pick<Platform, 'name' | 'processes'>): number | undefined {
+  const owner = ownerOf(file);
+  return owner === undefined || owner === '' ? undefined : livingOwner(owner, platform);
+}
+
 /** Returns the pid of a lock's owner; undefined if that has ended. */
 function livingOwner(owner: string, { name, processes }: Pick<Platform, 'name' | 'processes'>): number | undefined {
   const [pid = 0, startTicks = -1] = owner.split(' ').map(Number);

@@ -98,6 +98,11 @@ export class LinkServer implements AsyncDisposable {
     http.takeUpgrades(this.#http);
   }
 
+  /** How many gateways are connected, and have proven who they are. */
+  get gateways(): number {
+    return this.#io.sockets.adapter.rooms.get(ADMITTED)?.size ?? 0;
+  }
+
   /** Starts listening; returns the address. Rejects when the port is in use. */
   async listen(): Promise<AddressInfo> {
     await this.#routes.ready();

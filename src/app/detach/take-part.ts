@@ -1,0 +1,64 @@
+import type { Services } from '../../services/services.js';
+import type { NodeListener } from '../cluster.js';
+import type { Engine } from '../engine.js';
+import type { RuntimeContext } from '../runtime-context.js';
+
+import { fingerprintOf } from './configurations.js';
+import type { DetachedDaemon, Detachment, Holder } from './detach.js';
+import { HolderLife } from './holder-life.js';
+import { Holders } from './holders.js';
+
+/** The parts of a daemon that `takePart` uses. */
+interface Parts {
+  readonly engine: Pick<Engine, 'platform' | 'forbidOwnPort'>;
+  readonly services: Pick<Services, 'cluster' | 'sessions' | 'executions' | 'llm'>;
+  /** Where a holder listens for the daemon; undefined for the daemon itself. */
+  readonly listener: NodeListener | undefined;
+  readonly context: RuntimeContext;
+}
+
+/**
+ * Has the process take its part: a daemon finds or starts what holds its sessions, a holder says that it is there.
+ * @returns how it reads its configuration again, beside what every daemon does
+ * @throws Error when no holder can be started
+ */
+export async function takePart(detachment: Detachment | undefined, parts: Parts): Promise<() => void> {
+  if (detachment?.as === 'holder') hold(detachment, parts);
+  return detachment?.as === 'daemon' ? await haveHeld(detachment, parts) : () => undefined;
+}
+
+async function haveHeld({ directory, command }: DetachedDaemon, parts: Parts): Promise<() => void> {
+  const { configuration, version, log, closers } = parts.context;
+  const fingerprint = () => fingerprintOf(configuration(), version);
+  const { nodes } = parts.services.cluster;
+  const holders = new Holders({ directory, command, fingerprint, nodes, log: log('holders') });
+  closers.push(() => holders[Symbol.asyncDispose]());
+  await holders.start();
+  return () => {
+    holders.reload();
+  };
+}
+
+function hold({ directory, name, end }: Holder, { engine, services, listener, context }: Parts): void {
+  const { configuration, version, closers } = context;
+  const { platform } = engine;
+  const identity = platform.processes.identityOf(process.pid);
+  if (!listener || identity === undefined) throw new Error('a holder has to listen for its daemon');
+  const fingerprint = fingerprintOf(configuration(), version);
+  const record = { name, pid: process.pid, identity, url: listener.url, version, fingerprint };
+  engine.forbidOwnPort(listener.port);
+  const { cluster, sessions, executions, llm } = services;
+  const runsCommand = () => sessions.registry.all().some(({ session }) => session.running !== undefined);
+  const life = new HolderLife({
+    directory,
+    record,
+    cluster,
+    isRunning: () => executions.running > 0 || runsCommand() || llm.running().some(({ calls }) => calls > 0),
+    daemons: () => listener.gateways,
+    end,
+  });
+  closers.push(() => {
+    life[Symbol.dispose]();
+  });
+  process.send?.({ ready: true });
+}
