@@ -33,6 +33,15 @@ describe('an unknown key', () => {
   });
 });
 
+describe('values that exclude each other', () => {
+  it('are refused: sessions of a cluster are not held beside a daemon', () => {
+    const cluster = 'cluster: { enabled: true, secret_file: s, insecure_links: true }';
+    expect(problemsOf(`adapter: { detach: true }\n${cluster}`)).toEqual([
+      '1:20 adapter.detach: cannot be true with cluster.enabled: sessions of a cluster outlive its gateways, and end with their worker',
+    ]);
+  });
+});
+
 describe('a wrong value', () => {
   const seconds = 'must be a number of seconds above 0 and at most 2147483';
   it.each([

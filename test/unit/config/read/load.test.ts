@@ -22,6 +22,7 @@ describe('loading', () => {
       sessionIdleTimeoutMs: 7_200_000,
       reconnectGraceMs: 600_000,
       commandMaxLifetimeMs: 600_000,
+      detach: false,
       killGraceMs: 2000,
       wedgeTimeoutMs: 3000,
       maxOutputSize: 30_000,
