@@ -22,9 +22,12 @@ export interface StartedNodes {
   readonly redis: RedisServer;
   readonly cluster: TestCluster;
   readonly nodes: readonly [TestDaemon, TestDaemon, TestDaemon];
-  /** A client at each node, in their order, all with one new token. */
-  readonly connect: (role?: Role) => Promise<[WireClient, WireClient, WireClient]>;
+  /** A client at each node, in their order, all with one token, by default a new one: it counts everywhere then. */
+  readonly connect: (role?: Role, secret?: string) => Promise<[WireClient, WireClient, WireClient]>;
 }
+
+/** Makes a token at a node, under a name of its own. */
+export const createToken = (node: TestDaemon, role: Role): string => node.createToken(role, `${role}-${randomUUID()}`);
 
 /** Starts three nodes before the tests of a suite, hands them over when they know each other, and ends them after the tests. */
 export function useNodes(
@@ -32,26 +35,26 @@ export function useNodes(
   settings: DaemonSettings = {},
   common: Record<string, unknown> = {},
 ): void {
-  let started: StartedNodes | undefined;
+  const begun: AsyncDisposable[] = [];
   beforeAll(async () => {
     const redis = await RedisServer.start();
+    begun.push(redis);
     const cluster = new TestCluster({ redis_url: redis.url, lease: LEASE, drain_timeout: DRAIN_TIMEOUT, ...common });
+    begun.push(cluster);
     const [first, second, third] = await Promise.all(NAMES.map((name) => cluster.startNode(name, settings)));
     const nodes = [first!, second!, third!] as const;
-    const connect = async (role: Role = 'agent') => {
-      const secret = nodes[0].createToken(role, `${role}-${randomUUID()}`);
+    const connect: StartedNodes['connect'] = async (role = 'agent', secret = createToken(nodes[0], role)) => {
       const [one, two, three] = await Promise.all(
         nodes.map(({ url }) => eventually(() => WireClient.connect(url, ['websocket'], { token: secret }))),
       );
       return [one!, two!, three!] as [WireClient, WireClient, WireClient];
     };
-    started = { redis, cluster, nodes, connect };
+    const started = { redis, cluster, nodes, connect };
     await knowEachOther(started);
     take(started);
   });
   afterAll(async () => {
-    await started?.cluster[Symbol.asyncDispose]();
-    await started?.redis[Symbol.asyncDispose]();
+    for (const one of begun.reverse()) await one[Symbol.asyncDispose]();
   });
 }
 

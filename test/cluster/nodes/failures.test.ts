@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/measure.js';
+import { WireClient } from '../../support/wire.js';
 import { canRunRedis } from '../harness/redis.js';
-import { type StartedNodes, useNodes } from '../harness/use-nodes.js';
+import { createToken, type StartedNodes, useNodes } from '../harness/use-nodes.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Groups of the conformance suite: output, input, states, interaction. They take a quarter of a minute. */
-const GROUPS = ['a-output', 'b-exit-codes', 'c-input', 'd-state', 'g-interactive'];
+/** Groups of the conformance suite: output, exit codes, input, states. */
+const GROUPS = ['a-output', 'b-exit-codes', 'c-input', 'd-state'];
 
 describe.skipIf(!canRunRedis)('equal nodes', () => {
   let started: StartedNodes;
@@ -35,6 +36,26 @@ describe.skipIf(!canRunRedis)('equal nodes', () => {
     expect(records.some(({ from }) => String(from).startsWith('node node-1'))).toBe(true);
     await admin.request('drain_node', { node: 'node-1', drain: false });
     await admin[Symbol.asyncDispose]();
+  });
+
+  it('end after SIGTERM when their sessions have, and open new ones elsewhere meanwhile', async () => {
+    const ending = await started.cluster.startNode('node-4', { cluster: { drain_timeout: 60 } });
+    const [secret, clients] = [createToken(started.nodes[0], 'agent'), [] as WireClient[]];
+    for (const { url } of [ending, started.nodes[2]])
+      clients.push(await eventually(() => WireClient.connect(url, ['websocket'], { token: secret })));
+    const [here, there] = clients as [WireClient, WireClient];
+    const id = await here.openSession({ placement: { node: 'node-4' } });
+    await eventually(() =>
+      there.request('attach_session', { session_id: id }).then(({ error }) => expect(error).toBeUndefined()),
+    );
+    ending.signal('SIGTERM');
+    expect(await there.event('server_shutdown')).toMatchObject({ node: 'node-4' });
+    expect(await here.openSession()).toMatch(/^session_node-[123]-/);
+    expect((await fetch(`${ending.url}/readyz`)).status).toBe(503);
+    expect(await there.run('echo still here', id)).toMatchObject({ stdout: 'still here\n' });
+    await there.request('close_session', { session_id: id });
+    expect(await ending.exited).toBe(0);
+    await Promise.all(clients.map((client) => client[Symbol.asyncDispose]()));
   });
 
   it('say what was lost with one that is killed, and go on', async () => {

@@ -5,20 +5,27 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/measure.js';
+import { serveInSession } from '../../support/preview.js';
 import { WireClient } from '../../support/wire.js';
 import { canRunRedis } from '../harness/redis.js';
-import { type StartedNodes, useNodes } from '../harness/use-nodes.js';
+import { createToken, type StartedNodes, useNodes } from '../harness/use-nodes.js';
 
 let started: StartedNodes;
-/** One token at all three nodes. */
+/** Of the clients. */
+let token: string;
+/** One at each node. */
 let clients: [WireClient, WireClient, WireClient];
+
+/** A tool that says in which workspace it runs. */
+const WHERE = { command: 'sh', args: ['-c', 'cat > /dev/null; pwd'] };
 
 const nodeOf = (id: string): string | undefined => /_(node-\d)-/.exec(id)?.[1];
 
 describe.skipIf(!canRunRedis)('equal nodes', () => {
-  useNodes((one) => (started = one), { http: { previews: true } });
+  useNodes((one) => (started = one), { http: { previews: true }, llm: { shell_providers: { where: WHERE } } });
   beforeAll(async () => {
-    clients = await started.connect();
+    token = createToken(started.nodes[0], 'agent');
+    clients = await started.connect('agent', token);
   });
   afterAll(async () => {
     await Promise.all(clients.map((client) => client[Symbol.asyncDispose]()));
@@ -107,7 +114,6 @@ describe.skipIf(!canRunRedis)('equal nodes', () => {
   });
 
   it('serve files over HTTP, their own and those of others', async () => {
-    const token = started.nodes[0].createToken('agent', `http-${randomUUID()}`);
     const headers = { authorization: `Bearer ${token}` };
     const at = (path: string) => `${started.nodes[0].url}/v1/files/${path}`;
     for (const [i, query] of ['', '?node=node-1', '?node=node-2'].entries()) {
@@ -116,6 +122,37 @@ describe.skipIf(!canRunRedis)('equal nodes', () => {
       expect(await (await fetch(at(`http-${i}${query}`), { headers })).text()).toBe(`content ${i}`);
       expect(existsSync(join(started.nodes[i === 2 ? 1 : 0].workspace, `http-${i}`))).toBe(true);
     }
+  });
+
+  it('pass previews of ports on to the node of the session', async () => {
+    for (const [i, client] of clients.slice(0, 2).entries()) {
+      const served = await serveInSession(client);
+      expect(nodeOf(served.session_id)).toBe(`node-${i + 1}`);
+      for (const { url } of started.nodes) {
+        const headers = { authorization: `Bearer ${token}` };
+        const answer = await fetch(`${url}${served.path}echo`, { method: 'POST', body: 'the body', headers });
+        expect(await answer.json()).toMatchObject({ method: 'POST', body: 'the body' });
+      }
+      await client.request('close_session', { session_id: served.session_id });
+    }
+  });
+
+  it('answer completions themselves, and have others answer them while they are drained', async () => {
+    const [admin] = await started.connect('admin');
+    const complete = async () => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ model: 'where', messages: [{ role: 'user', content: 'hello' }] });
+      const answer = await fetch(`${started.nodes[0].url}/v1/chat/completions`, { method: 'POST', headers, body });
+      const { choices } = (await answer.json()) as { choices: [{ message: { content: string } }] };
+      return choices[0].message.content;
+    };
+    const [own, ...others] = started.nodes.map(({ workspace }) => workspace);
+    expect(await complete()).toContain(own);
+    await admin.request('drain_node', { node: 'node-1', drain: true });
+    const answer = await complete();
+    expect(others.some((workspace) => answer.includes(workspace))).toBe(true);
+    await admin.request('drain_node', { node: 'node-1', drain: false });
+    await admin[Symbol.asyncDispose]();
   });
 
   it('give programs without a token the configured role elsewhere', async () => {
