@@ -93,12 +93,13 @@ function buildRestores(
 }
 
 function buildFiles(
-  { spoolDirectory, pool }: Engine,
+  { spoolDirectory, pool, platform }: Engine,
   parts: Pick<FilesOptions, 'gate' | 'executions' | 'confirmations' | 'monitor' | 'sessions'>,
   { configuration, limits, secrets }: RuntimeContext,
 ): Files {
   const place = {
     spoolDirectory,
+    directories: platform.directories,
     workspace: pool.cwd,
     maxLifetimeMs: () => configuration().adapter.commandMaxLifetimeMs,
   };

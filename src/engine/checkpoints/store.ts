@@ -26,6 +26,7 @@ import { type Snapshot, takeSnapshot } from './capture/snapshot.js';
 import { CAN_SET_OWNERS } from './files/staging.js';
 import { StatCache } from './files/stat-cache.js';
 import { platformOf } from '../platform/choose-platform.js';
+import type { Directories } from '../platform/contract/directories.js';
 import { withLock } from './store-lock.js';
 
 /** Numbers of loose objects and packs above which they are repacked, because they slow git down. */
@@ -62,11 +63,12 @@ export class CheckpointStore {
   /** Runs an operation on the store under its lock; first ends an interrupted restore. */
   static async use<T>(options: StoreOptions, work: (store: CheckpointStore) => Promise<T>): Promise<T> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    return withLock(lockOf(options), platformOf(options.platform), async () => {
+    const platform = platformOf(options.platform);
+    return withLock(lockOf(options), platform, async () => {
       const repository = await Repository.open(repositoryOf(options));
       repository.clean();
       const store = new CheckpointStore(options, repository);
-      recover(options.workspace, store.#journal);
+      recover(options.workspace, store.#journal, platform.directories);
       return work(store);
     });
   }
@@ -79,8 +81,9 @@ export class CheckpointStore {
 
   /** Ends an interrupted restore, and returns what was found. */
   static async recover(options: StoreOptions): Promise<JobResults['recover']> {
-    const { workspace, directory, platform } = options;
-    return withLock(lockOf(options), platformOf(platform), () => recover(workspace, journalOf(directory)));
+    const { workspace, directory } = options;
+    const platform = platformOf(options.platform);
+    return withLock(lockOf(options), platform, () => recover(workspace, journalOf(directory), platform.directories));
   }
 
   /** Saves the workspace. */
@@ -129,6 +132,7 @@ export class CheckpointStore {
     const dropped = await this.#makeRoom(new Set([id, undoId]), owner);
     await applyRestore({
       workspace,
+      directories: this.#directories,
       git: this.#repository.git,
       journal: this.#journal,
       plan,
@@ -193,11 +197,16 @@ export class CheckpointStore {
     return { snapshot, commit, facts };
   }
 
+  get #directories(): Directories {
+    return platformOf(this.#options.platform).directories;
+  }
+
   async #snapshot(cache: StatCache): Promise<Snapshot> {
     const { workspace, limits, excluded } = this.#options;
     try {
       const own = pathsWithin(workspace, excluded);
-      return await takeSnapshot({ workspace, limits, repository: this.#repository, excluded: own, cache });
+      const [repository, directories] = [this.#repository, this.#directories];
+      return await takeSnapshot({ workspace, directories, limits, repository, excluded: own, cache });
     } catch (error) {
       throw asWorkspaceFailure(error, workspace);
     }

@@ -1,15 +1,16 @@
-import { constants } from 'node:fs';
-import { chmod, link, lstat, mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 
 import { AdapterError } from '../../core/errors.js';
 import type { FileJobOf, FileResult } from './file-job.js';
-import { holdPath, lookAt } from './held-path.js';
+import { type HoldPath, lookAt } from './held-path.js';
 import { notAFile } from './file-errors.js';
-
-const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+import type { OpenDirectory } from './open-directory.js';
 
 /** Makes a directory. */
-export async function makeDirectory(job: FileJobOf<'makeDirectory'>): Promise<FileResult<'makeDirectory'>> {
+export async function makeDirectory(
+  job: FileJobOf<'makeDirectory'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'makeDirectory'>> {
   const { at, parents, permissions } = job;
   await using held = await holdPath(at, { create: parents });
   const old = await lookAt(held.entry);
@@ -25,7 +26,10 @@ export async function makeDirectory(job: FileJobOf<'makeDirectory'>): Promise<Fi
 }
 
 /** Moves a directory entry. */
-export async function movePath({ at, to, overwrite }: FileJobOf<'move'>): Promise<FileResult<'move'>> {
+export async function movePath(
+  { at, to, overwrite }: FileJobOf<'move'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'move'>> {
   await using from = await holdPath(at, { follow: false });
   await using there = await holdPath(to, { follow: false });
   const moved = await lstat(from.entry);
@@ -52,30 +56,31 @@ async function linkFirst(from: string, to: string): Promise<boolean> {
 }
 
 /** Removes a directory entry, and with `recursive` all that is in it. No link is followed. */
-export async function removePath({ at, recursive }: FileJobOf<'remove'>): Promise<FileResult<'remove'>> {
+export async function removePath(
+  { at, recursive }: FileJobOf<'remove'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'remove'>> {
   await using held = await holdPath(at, { follow: false });
   const stat = await lstat(held.entry);
   if (!stat.isDirectory()) await unlink(held.entry);
-  else if (recursive) return { removed: await removeTree(held.entry) };
+  else if (recursive) return { removed: await removeTree(held.entry, await held.open()) };
   else await rmdir(held.entry);
   return { removed: 1 };
 }
 
-async function removeTree(entry: string): Promise<number> {
-  const directory = await open(entry, DIRECTORY_FLAGS);
+/** Removes a directory, and all that is in it; closes it. */
+async function removeTree(entry: string, opened: OpenDirectory): Promise<number> {
   let removed = 1;
-  try {
-    const root = `/proc/self/fd/${directory.fd}`;
-    for await (const { name } of await opendir(root)) {
-      const child = `${root}/${name}`;
-      if ((await lstat(child)).isDirectory()) removed += await removeTree(child);
+  {
+    await using directory = opened;
+    for await (const { name } of await opendir(directory.root)) {
+      const child = directory.entry(name);
+      if ((await lstat(child)).isDirectory()) removed += await removeTree(child, await directory.openInner(name));
       else {
         await unlink(child);
         removed += 1;
       }
     }
-  } finally {
-    await directory.close();
   }
   await rmdir(entry);
   return removed;

@@ -4,13 +4,13 @@ import { MAX_DIFF_CHARACTERS, MAX_EDITED_BYTES } from '../../core/files/limits.j
 import { decodeText } from '../../core/files/text-part.js';
 import { unifiedDiff } from '../../core/files/unified-diff.js';
 import type { FileJobOf, FileResult } from './file-job.js';
-import { holdPath } from './held-path.js';
+import type { HoldPath } from './held-path.js';
 import { assertExpected, openFile, readRange, sha256Of } from './open-file.js';
 import { ContentCheck } from './write-content.js';
 import { replace } from './write-file.js';
 
 /** Replaces an exact text in a file. */
-export async function editFile(job: FileJobOf<'edit'>): Promise<FileResult<'edit'>> {
+export async function editFile(job: FileJobOf<'edit'>, holdPath: HoldPath): Promise<FileResult<'edit'>> {
   const { at, oldText, newText, all, expected } = job;
   await using held = await holdPath(at);
   const bytes = await readWhole(held.entry, job);

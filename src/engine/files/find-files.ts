@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { compileGlob } from '../../core/files/glob.js';
@@ -11,11 +10,9 @@ import {
 } from '../../core/files/limits.js';
 import { compileLinePattern, type LineMatch, LineSearch } from '../../core/output/line-search.js';
 import type { FileJobOf, FileResult, FoundEntry, FoundLine } from './file-job.js';
-import { holdPath } from './held-path.js';
+import type { HoldPath } from './held-path.js';
 import { openFile, readRange } from './open-file.js';
 import { walk, type WalkedEntry } from './walk.js';
-
-const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Size of a piece that is searched, in bytes. */
 const PIECE_BYTES = 256 * 1024;
@@ -48,6 +45,7 @@ type Visit = (entry: WalkedEntry, budget: Budget) => Promise<void>;
 /** Walks through the directory of a job. */
 async function walkIn(
   { at, includeIgnored }: FileJobOf<'find'> | FileJobOf<'search'>,
+  holdPath: HoldPath,
   visit: Visit,
 ): Promise<{ readonly path: string; readonly budget: Budget }> {
   await using held = await holdPath(at);
@@ -56,22 +54,18 @@ async function walkIn(
     await visit({ path: held.name, type: 'file', entry: held.entry }, budget);
     return { path: held.real, budget };
   }
-  const directory: FileHandle = await open(held.entry, DIRECTORY_FLAGS);
-  try {
-    const options = { honoursIgnore: !includeIgnored, isOver: budget.isOver, onSkipped: budget.onSkipped };
-    for await (const entry of walk(directory, held.real, options)) await visit(entry, budget);
-  } finally {
-    await directory.close();
-  }
+  await using directory = await held.open();
+  const options = { honoursIgnore: !includeIgnored, isOver: budget.isOver, onSkipped: budget.onSkipped };
+  for await (const entry of walk(directory, held.real, options)) await visit(entry, budget);
   return { path: held.real, budget };
 }
 
 /** Finds entries by their names. */
-export async function findFiles(job: FileJobOf<'find'>): Promise<FileResult<'find'>> {
+export async function findFiles(job: FileJobOf<'find'>, holdPath: HoldPath): Promise<FileResult<'find'>> {
   const { pattern, type: wanted, limit } = job;
   const matches = pattern === undefined ? () => true : compileGlob(pattern);
   const found: FoundEntry[] = [];
-  const { path, budget } = await walkIn(job, async ({ path: name, type, entry }, walking) => {
+  const { path, budget } = await walkIn(job, holdPath, async ({ path: name, type, entry }, walking) => {
     if ((wanted !== undefined && type !== wanted) || !matches(name)) return;
     if (found.length === limit) {
       walking.stopped ??= 'limit';
@@ -84,13 +78,13 @@ export async function findFiles(job: FileJobOf<'find'>): Promise<FileResult<'fin
 }
 
 /** Searches the lines of text files. */
-export async function searchFiles(job: FileJobOf<'search'>): Promise<FileResult<'search'>> {
+export async function searchFiles(job: FileJobOf<'search'>, holdPath: HoldPath): Promise<FileResult<'search'>> {
   const { glob, limit } = job;
   const isWanted = glob === undefined ? () => true : compileGlob(glob);
   const find = compileLinePattern(job);
   const found: FoundLine[] = [];
   let searched = 0;
-  const { path, budget } = await walkIn(job, async ({ path: name, type, entry }, walking) => {
+  const { path, budget } = await walkIn(job, holdPath, async ({ path: name, type, entry }, walking) => {
     if (type !== 'file' || !isWanted(name)) return;
     const lines = await searchFile(entry, new LineSearch(find, limit - found.length + 1, 0), walking);
     if (!lines) {

@@ -1,14 +1,12 @@
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, rmdir } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, mkdir, realpath, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
+import type { Directories } from '../platform/contract/directories.js';
 import type { Target } from './file-job.js';
 import { movedPath } from './file-errors.js';
-
-/** Opens only the place of a directory: no permission to list it is needed. Linux; Node.js has no name for it. */
-const O_PATH = 0o10000000;
-const DIRECTORY_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+import { OpenDirectory } from './open-directory.js';
 
 /** Views of processes, devices and the kernel: their files are none, and look different to each process. */
 const VIEWS = ['/proc', '/sys', '/dev'] as const;
@@ -25,6 +23,8 @@ export interface HeldPath extends AsyncDisposable {
   readonly entry: string;
   /** A path to another entry of the same directory. */
   beside(name: string): string;
+  /** Opens the entry, which has to be a directory, to list it. */
+  open(): Promise<OpenDirectory>;
   /** Removes the directories that were made for it. */
   undo(): Promise<void>;
 }
@@ -47,7 +47,15 @@ export interface HoldOptions {
  * Holds the directory of a path.
  * @throws AdapterError FILE_CHANGED when the path leads elsewhere than it did, NOT_A_FILE for files of the kernel; system errors
  */
-export async function holdPath({ path, real: expected }: Target, options: HoldOptions = {}): Promise<HeldPath> {
+export type HoldPath = (target: Target, options?: HoldOptions) => Promise<HeldPath>;
+
+/** Returns a function that holds paths by the means of a platform. */
+export const holderOf =
+  (directories: Directories): HoldPath =>
+  (target, options = {}) =>
+    hold(target, options, directories);
+
+async function hold({ path, real: expected }: Target, options: HoldOptions, by: Directories): Promise<HeldPath> {
   const { follow = true, create = false } = options;
   const real = await resolvePath(path, follow);
   if (expected !== undefined && real !== expected) throw movedPath(path);
@@ -58,20 +66,20 @@ export async function holdPath({ path, real: expected }: Target, options: HoldOp
   }
   const above = dirname(real);
   const made: string[] = [];
-  const directory = create ? await openMaking(above, made) : await openDirectory(above);
+  const directory = create ? await openMaking(above, made, by) : await openAt(above, by);
   const undo = async () => {
     for (const each of made.reverse()) await rmdir(each).catch(() => undefined);
   };
-  const root = `/proc/self/fd/${directory.fd}`;
   // The root directory is its own entry.
   const name = real === '/' ? '.' : basename(real);
   return {
     real,
     name,
-    entry: `${root}/${name}`,
-    beside: (other) => `${root}/${other}`,
+    entry: directory.entry(name),
+    beside: (other) => directory.entry(other),
+    open: () => directory.openInner(name),
     undo,
-    [Symbol.asyncDispose]: () => directory.close(),
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
 }
 
@@ -100,35 +108,33 @@ async function followAbove(path: string): Promise<string> {
 }
 
 /** Opens a directory that must be at this path, without links. */
-async function openDirectory(path: string): Promise<FileHandle> {
-  const directory = await open(path, DIRECTORY_FLAGS);
+async function openAt(path: string, by: Directories): Promise<OpenDirectory> {
+  const directory = await OpenDirectory.pass(path, by);
   try {
-    if ((await readlink(`/proc/self/fd/${directory.fd}`)) === path) return directory;
+    if (await directory.isInPlace()) return directory;
     throw movedPath(path);
   } catch (error) {
-    await directory.close();
+    await directory[Symbol.asyncDispose]();
     throw error;
   }
 }
 
 /** The same, and makes it and those above it when they are missing. */
-async function openMaking(path: string, made: string[]): Promise<FileHandle> {
+async function openMaking(path: string, made: string[], by: Directories): Promise<OpenDirectory> {
   try {
-    return await openDirectory(path);
+    return await openAt(path, by);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  const above = await openMaking(dirname(path), made);
+  await using above = await openMaking(dirname(path), made, by);
   try {
-    await mkdir(`/proc/self/fd/${above.fd}/${basename(path)}`);
+    await mkdir(above.entry(basename(path)));
     made.push(path);
-    return await openDirectory(path);
+    return await openAt(path, by);
   } catch (error) {
     // Made by another process in between.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return await openDirectory(path);
-  } finally {
-    await above.close();
+    return await openAt(path, by);
   }
 }
 

@@ -1,14 +1,12 @@
 import type { Stats } from 'node:fs';
-import { lstat, open, opendir, readlink } from 'node:fs/promises';
-import { constants } from 'node:fs';
+import { lstat, opendir, readlink } from 'node:fs/promises';
 
 import type { EntryType } from '../../core/files/limits.js';
 import type { FileJobOf, FileResult, ListedEntry } from './file-job.js';
-import { type HeldPath, holdPath } from './held-path.js';
+import type { HeldPath, HoldPath } from './held-path.js';
 import { hashOf, openFile } from './open-file.js';
 
 const PERMISSION_BITS = 0o7777;
-const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const byName = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** Kind of an entry. */
@@ -19,22 +17,20 @@ function typeOf(stat: Stats): EntryType {
 }
 
 /** Lists a directory: the names are sorted, and no more are kept in memory than are returned. */
-export async function listDirectory({ at, after, limit }: FileJobOf<'list'>): Promise<FileResult<'list'>> {
+export async function listDirectory(
+  { at, after, limit }: FileJobOf<'list'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'list'>> {
   await using held = await holdPath(at);
-  const directory = await open(held.entry, DIRECTORY_FLAGS);
-  try {
-    const root = `/proc/self/fd/${directory.fd}`;
-    const names = await smallestNames(root, after, limit + 1);
-    const shown = names.slice(0, limit);
-    const entries: ListedEntry[] = [];
-    for (const name of shown) {
-      const entry = await describeEntry(`${root}/${name}`);
-      if (entry) entries.push({ name, ...entry });
-    }
-    return { path: held.real, entries, next: names.length > limit ? shown.at(-1) : undefined };
-  } finally {
-    await directory.close();
+  await using directory = await held.open();
+  const names = await smallestNames(directory.root, after, limit + 1);
+  const shown = names.slice(0, limit);
+  const entries: ListedEntry[] = [];
+  for (const name of shown) {
+    const entry = await describeEntry(directory.entry(name));
+    if (entry) entries.push({ name, ...entry });
   }
+  return { path: held.real, entries, next: names.length > limit ? shown.at(-1) : undefined };
 }
 
 /** The first names after another one. */
@@ -67,7 +63,10 @@ const factsOf = (stat: Stats) => ({
 });
 
 /** Describes a path. */
-export async function describePath({ at, hash }: FileJobOf<'describe'>): Promise<FileResult<'describe'>> {
+export async function describePath(
+  { at, hash }: FileJobOf<'describe'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'describe'>> {
   await using held = await holdPath(at);
   const stat = await lstat(held.entry);
   const { uid, gid } = stat;
@@ -79,7 +78,7 @@ export async function describePath({ at, hash }: FileJobOf<'describe'>): Promise
     gid,
     path: at.path,
     realPath: held.real,
-    target: await linkText(at.path, held),
+    target: await linkText(at.path, held, holdPath),
   };
 }
 
@@ -89,7 +88,7 @@ async function hashFile(entry: string, path: string): Promise<string> {
 }
 
 /** What a link says; undefined for a path that is none. */
-async function linkText(path: string, followed: HeldPath): Promise<string | undefined> {
+async function linkText(path: string, followed: HeldPath, holdPath: HoldPath): Promise<string | undefined> {
   await using held = await holdPath({ path }, { follow: false });
   if (held.real === followed.real && !(await lstat(held.entry)).isSymbolicLink()) return undefined;
   return await readlink(held.entry).catch(() => undefined);

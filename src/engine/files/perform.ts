@@ -1,8 +1,10 @@
 import { makeDirectory, movePath, removePath } from './change-entries.js';
 import { editFile } from './edit-file.js';
 import { fileError } from './file-errors.js';
-import type { FileJob, FileJobKind, FileJobOf, FilePerformer, FileResult } from './file-job.js';
+import type { FileJob, FileJobKind, FileJobOf, FilePerformer, FileResult, Target } from './file-job.js';
+import type { Directories } from '../platform/contract/directories.js';
 import { findFiles, searchFiles } from './find-files.js';
+import { holderOf, type HoldPath } from './held-path.js';
 import { describePath, listDirectory } from './look-at.js';
 import { readLines, readPart } from './read-file.js';
 import { openToSend } from './send-file.js';
@@ -11,48 +13,42 @@ import { writeFile } from './write-file.js';
 
 const NOTHING = new Uint8Array();
 
-/** Does jobs in this process, with its rights. */
-export const here: FilePerformer = {
-  perform: async <K extends FileJobKind>(job: FileJobOf<K>, content: Uint8Array = NOTHING) => {
-    try {
-      return await start(job as FileJob, content);
-    } catch (error) {
-      throw fileError(error, job.at.path);
-    }
-  },
-  send: async (at) => {
-    try {
-      return await openToSend(at);
-    } catch (error) {
-      throw fileError(error, at.path);
-    }
-  },
-  receive: async (job, content, digest) => {
-    try {
-      return await writeFile(job, content, digest);
-    } catch (error) {
-      throw fileError(error, job.at.path);
-    }
-  },
-  watch: async (job, onBatch) => {
-    const watch = await PathsWatch.start(job, onBatch);
-    return {
-      ended: new Promise(() => undefined),
-      [Symbol.asyncDispose]: () => {
-        watch[Symbol.dispose]();
-        return Promise.resolve();
-      },
-    };
-  },
-};
+/** Returns what does jobs in this process, with its rights. */
+export function performerWith(directories: Directories): FilePerformer {
+  const hold = holderOf(directories);
+  return {
+    perform: (job, content = NOTHING) => naming(job.at, () => start(job as FileJob, hold, content)) as Promise<never>,
+    send: (at) => naming(at, () => openToSend(at, hold)),
+    receive: (job, content, digest) => naming(job.at, () => writeFile(job, hold, content, digest)),
+    watch: async (job, onBatch) => {
+      const watch = await PathsWatch.start(job, onBatch, directories);
+      return {
+        ended: new Promise(() => undefined),
+        [Symbol.asyncDispose]: () => {
+          watch[Symbol.dispose]();
+          return Promise.resolve();
+        },
+      };
+    },
+  };
+}
 
-function start(job: FileJob, content: Uint8Array): Promise<FileResult> {
-  const perform = PERFORM[job.kind] as (job: FileJob, content: Uint8Array) => Promise<FileResult>;
-  return perform(job, content);
+/** Does work on a path, and converts the errors of the file system. */
+async function naming<T>({ path }: Target, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+function start(job: FileJob, hold: HoldPath, content: Uint8Array): Promise<FileResult> {
+  const perform = PERFORM[job.kind] as (job: FileJob, hold: HoldPath, content: Uint8Array) => Promise<FileResult>;
+  return perform(job, hold, content);
 }
 
 const PERFORM: {
-  readonly [K in FileJobKind]: (job: FileJobOf<K>, content: Uint8Array) => Promise<FileResult<K>>;
+  readonly [K in FileJobKind]: (job: FileJobOf<K>, hold: HoldPath, content: Uint8Array) => Promise<FileResult<K>>;
 } = {
   read: readPart,
   lines: readLines,

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 
 import type { FileJobOf, FileResult } from './file-job.js';
-import { holdPath } from './held-path.js';
+import type { HoldPath } from './held-path.js';
 import { openFile, readRange, sha256Of, stateOf, versionOf } from './open-file.js';
 
 /** Size of the pieces in which lines are searched, in bytes. */
@@ -9,7 +9,10 @@ const PIECE_BYTES = 64 * 1024;
 const LINE_FEED = 10;
 
 /** Reads a part of a file. */
-export async function readPart({ at, offset, length }: FileJobOf<'read'>): Promise<FileResult<'read'>> {
+export async function readPart(
+  { at, offset, length }: FileJobOf<'read'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'read'>> {
   await using held = await holdPath(at);
   await using file = await openFile(held.entry, at.path);
   const data = await readRange(file.handle, offset, Math.min(length, Math.max(0, file.stat.size - offset)));
@@ -26,7 +29,10 @@ export async function readPart({ at, offset, length }: FileJobOf<'read'>): Promi
 }
 
 /** Reads lines of a file. */
-export async function readLines({ at, from, count, maxBytes }: FileJobOf<'lines'>): Promise<FileResult<'lines'>> {
+export async function readLines(
+  { at, from, count, maxBytes }: FileJobOf<'lines'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'lines'>> {
   await using held = await holdPath(at);
   await using file = await openFile(held.entry, at.path);
   const start = await findLine(file.handle, 0, from - 1);

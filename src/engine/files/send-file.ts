@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 
 import { AdapterError } from '../../core/errors.js';
 import type { OnDigest, SentFile, Target } from './file-job.js';
-import { holdPath } from './held-path.js';
+import type { HoldPath } from './held-path.js';
 import { eachPiece, type OpenFile, openFile, readRange, versionOf } from './open-file.js';
 
 /** Size of the pieces in which a file is sent, in bytes. */
 const SENT_PIECE_BYTES = 256 * 1024;
 
 /** Opens a file to send it. */
-export async function openToSend(at: Target): Promise<SentFile> {
+export async function openToSend(at: Target, holdPath: HoldPath): Promise<SentFile> {
   await using held = await holdPath(at);
   const file = await openFile(held.entry, at.path);
   const { size, mtimeMs } = file.stat;

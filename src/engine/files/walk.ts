@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
+import { lstat, open, opendir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
 import type { EntryType } from '../../core/files/limits.js';
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from '../../core/files/ignore-rules.js';
+import type { OpenDirectory } from './open-directory.js';
 import { readRange } from './open-file.js';
 
-const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Deepest directory below the top: each keeps a descriptor open. */
@@ -38,50 +38,46 @@ export interface WalkOptions {
 }
 
 /** Walks through a directory by name, without following links: each directory before what is in it. */
-export async function* walk(top: FileHandle, real: string, options: WalkOptions): AsyncGenerator<WalkedEntry> {
+export async function* walk(top: OpenDirectory, real: string, options: WalkOptions): AsyncGenerator<WalkedEntry> {
   const ignoreFiles = options.honoursIgnore ? await ignoreFilesAbove(real) : [];
   yield* walkDirectory({ directory: top, prefix: '', depth: 0, ignoreFiles }, options);
 }
 
 interface Place {
-  readonly directory: FileHandle;
+  readonly directory: OpenDirectory;
   readonly prefix: string;
   readonly depth: number;
   readonly ignoreFiles: readonly IgnoreFile[];
 }
 
 async function* walkDirectory(place: Place, options: WalkOptions): AsyncGenerator<WalkedEntry> {
-  const root = `/proc/self/fd/${place.directory.fd}`;
-  const entries = await entriesOf(root, options);
+  const { directory } = place;
+  const entries = await entriesOf(directory.root, options);
   const own = options.honoursIgnore && entries.some(({ name }) => name === IGNORE_FILE);
   const ignoreFiles = own
-    ? [...place.ignoreFiles, { below: place.prefix, above: '', rules: await readRules(`${root}/${IGNORE_FILE}`) }]
+    ? [...place.ignoreFiles, { below: place.prefix, above: '', rules: await readRules(directory.entry(IGNORE_FILE)) }]
     : place.ignoreFiles;
   for (const { name, type } of entries) {
     if (options.isOver()) return;
     const path = `${place.prefix}${name}`;
     const isDirectory = type === 'directory';
     if (options.honoursIgnore && (name === REPOSITORY || isIgnored(path, isDirectory, ignoreFiles))) continue;
-    yield { path, type, entry: `${root}/${name}` };
-    if (isDirectory) yield* walkBelow(`${root}/${name}`, { ...place, prefix: `${path}/`, ignoreFiles }, options);
+    yield { path, type, entry: directory.entry(name) };
+    if (isDirectory) yield* walkBelow(name, { ...place, prefix: `${path}/`, ignoreFiles }, options);
   }
 }
 
 async function* walkBelow(
-  entry: string,
-  { prefix, depth, ignoreFiles }: Omit<Place, 'directory'>,
+  name: string,
+  { directory: above, prefix, depth, ignoreFiles }: Place,
   options: WalkOptions,
 ): AsyncGenerator<WalkedEntry> {
-  const directory = depth < MAX_DEPTH ? await open(entry, DIRECTORY_FLAGS).catch(() => undefined) : undefined;
+  await using directory = depth < MAX_DEPTH ? await above.openInner(name).catch(() => undefined) : undefined;
   if (!directory) {
     options.onSkipped();
     return;
   }
-  try {
-    yield* walkDirectory({ directory, prefix, depth: depth + 1, ignoreFiles }, options);
-  } finally {
-    await directory.close();
-  }
+  yield* walkDirectory({ directory, prefix, depth: depth + 1, ignoreFiles }, options);
 }
 
 async function entriesOf(root: string, { onSkipped, isOver }: WalkOptions) {

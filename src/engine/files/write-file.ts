@@ -5,7 +5,7 @@ import { AdapterError } from '../../core/errors.js';
 import { ownUid } from '../system/own-user.js';
 import { randomBytes } from '../system/random.js';
 import type { FileJobOf, FileResult, FileState } from './file-job.js';
-import { type HeldPath, holdPath, lookAt } from './held-path.js';
+import { type HeldPath, type HoldPath, lookAt } from './held-path.js';
 import { movedPath, notAFile } from './file-errors.js';
 import {
   assertExpected,
@@ -38,7 +38,12 @@ type WriteJob = FileJobOf<'write'>;
  * Writes a file.
  * @param digest SHA-256 of the content, if it comes after it
  */
-export async function writeFile(job: WriteJob, content: Content, digest?: Digest): Promise<FileResult<'write'>> {
+export async function writeFile(
+  job: WriteJob,
+  holdPath: HoldPath,
+  content: Content,
+  digest?: Digest,
+): Promise<FileResult<'write'>> {
   const { at, createDirectories: create } = job;
   const checked = { content, check: new ContentCheck(job.digest ?? digest) };
   await using held = await holdPath(at, { create });

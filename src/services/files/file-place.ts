@@ -12,7 +12,8 @@ import { fileError } from '../../engine/files/file-errors.js';
 import type { FilePerformer, Target } from '../../engine/files/file-job.js';
 import { FileWorker } from '../../engine/files/file-worker.js';
 import { resolvePath } from '../../engine/files/held-path.js';
-import { here } from '../../engine/files/perform.js';
+import { performerWith } from '../../engine/files/perform.js';
+import type { Directories } from '../../engine/platform/contract/directories.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { ResourceMonitor } from '../resources/resource-monitor.js';
 import type { LimitListener } from '../resources/limit-monitor.js';
@@ -33,6 +34,7 @@ export interface FilePlacesOptions {
   readonly executions: Pick<Executions, 'of'>;
   readonly monitor: Pick<ResourceMonitor, 'watch'>;
   readonly spoolDirectory: string;
+  readonly directories: Directories;
   /** Directory on the disk whose free space is kept. */
   readonly workspace: string;
   readonly maxLifetimeMs: () => number;
@@ -47,6 +49,8 @@ export interface FilePlace {
   /** Directory for relative paths. */
   readonly directory: string;
   readonly performer: FilePerformer;
+  /** Whether a program of its own does it: in a sandbox, or as another user. */
+  readonly isConfined: boolean;
   /**
    * Finds the file that a path means. In a sandbox, and for another user, only the program that does the job looks.
    * @param follow false for the entry itself where it is a link
@@ -63,9 +67,11 @@ export interface FilePlace {
 /** Finds the places of requests about files. */
 export class FilePlaces {
   readonly #options: FilePlacesOptions;
+  readonly #here: FilePerformer;
 
   constructor(options: FilePlacesOptions) {
     this.#options = options;
+    this.#here = performerWith(options.directories);
   }
 
   /** The place of a session; without one, that of commands without a session. */
@@ -80,7 +86,8 @@ export class FilePlaces {
       session,
       owner,
       directory,
-      performer: isConfined ? this.#workerIn(execution, sandbox, limits) : here,
+      performer: isConfined ? this.#workerIn(execution, sandbox, limits) : this.#here,
+      isConfined,
       locate: (path, follow) => locate(resolve(directory, path), follow, isConfined),
       assertRoom: (bytes, before = 0) => this.#assertRoom(bytes, before, limits),
     };

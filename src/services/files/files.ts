@@ -4,7 +4,6 @@ import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { FilePerformer, Target } from '../../engine/files/file-job.js';
-import { here } from '../../engine/files/perform.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { termsOf } from '../confirmations/wire.js';
 import type { FileGate, FileQuestion } from '../gate/file-gate.js';
@@ -113,7 +112,7 @@ export class Files {
         throw error;
       }
     };
-    return { ...at, exists, isConfined: place.performer !== here };
+    return { ...at, exists, isConfined: place.isConfined };
   }
 
   /**

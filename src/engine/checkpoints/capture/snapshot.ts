@@ -1,4 +1,5 @@
 import { type Entries, type Entry, comparePaths, type Skipped } from '../../../core/checkpoints/entry.js';
+import type { Directories } from '../../platform/contract/directories.js';
 import { BlobWriter } from '../git/blob-writer.js';
 import { type Stored, storeFile, storeLink } from './content.js';
 import { OpenTree } from '../files/held-directory.js';
@@ -32,6 +33,7 @@ export interface Snapshot {
 export interface SnapshotOptions extends WalkOptions {
   readonly limits: CheckpointLimits;
   readonly workspace: string;
+  readonly directories: Directories;
   readonly repository: Repository;
   /** Contents stored by an earlier snapshot. */
   readonly cache: StatCache;
@@ -43,9 +45,9 @@ export interface SnapshotOptions extends WalkOptions {
  * error when the workspace itself cannot be read
  */
 export async function takeSnapshot(options: SnapshotOptions): Promise<Snapshot> {
-  const { workspace, repository, cache: known } = options;
+  const { workspace, directories, repository, cache: known } = options;
   const cache = new StatCache(Date.now());
-  using tree = new OpenTree(workspace);
+  using tree = new OpenTree(workspace, directories);
   const found = walk(tree.root, options);
   const writer = new BlobWriter(repository.git);
   try {

@@ -1,25 +1,29 @@
 import { closeSync, constants, openSync, readdirSync } from 'node:fs';
 
 import type { BytePath } from '../../../core/checkpoints/entry.js';
-import { toBytes } from '../git/byte-path.js';
+import type { Directories } from '../../platform/contract/directories.js';
+import { fromText, toBytes } from '../git/byte-path.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
- * An open directory. Names are looked up in exactly this directory, as openat(2) does, whatever is moved or linked to
- * its path meanwhile: a process that may write to the workspace cannot redirect the adapter out of it. Implemented with
- * /proc/self/fd, see proc(5), because Node.js has no openat.
+ * An open directory. On Linux, names are looked up in exactly this directory, as openat(2) does, whatever is moved or
+ * linked to its path meanwhile: a process that may write to the workspace cannot redirect the adapter out of it.
  */
 export class HeldDirectory implements Disposable {
   readonly #fd: number;
+  readonly #root: BytePath;
+  readonly #directories: Directories;
 
-  private constructor(fd: number) {
-    this.#fd = fd;
+  private constructor(path: BytePath, directories: Directories) {
+    this.#fd = openSync(toBytes(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    this.#root = directories.rootOf(this.#fd, path);
+    this.#directories = directories;
   }
 
   /** Opens a directory by its path, whose last component must not be a link. */
-  static open(path: string | Buffer): HeldDirectory {
-    return new HeldDirectory(openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  static open(path: string, directories: Directories): HeldDirectory {
+    return new HeldDirectory(fromText(path), directories);
   }
 
   /** The file descriptor, valid as long as the directory is held. */
@@ -29,17 +33,17 @@ export class HeldDirectory implements Disposable {
 
   /** Returns a path to an entry of this directory, for calls of `node:fs` that do not follow a link there. */
   entry(name: BytePath): Buffer {
-    return toBytes(`/proc/self/fd/${this.#fd}/${name}`);
+    return toBytes(`${this.#root}/${name}`);
   }
 
   /** Opens a directory in this one. */
   openDirectory(name: BytePath): HeldDirectory {
-    return HeldDirectory.open(this.entry(name));
+    return new HeldDirectory(`${this.#root}/${name}`, this.#directories);
   }
 
   /** Returns the names in it. */
   names(): BytePath[] {
-    return readdirSync(`/proc/self/fd/${this.#fd}`, { encoding: 'latin1' });
+    return readdirSync(toBytes(this.#root), { encoding: 'latin1' });
   }
 
   [Symbol.dispose](): void {
@@ -62,8 +66,8 @@ export class OpenTree implements Disposable {
   readonly #root: HeldDirectory;
   #opened: { readonly name: BytePath; readonly directory: HeldDirectory }[] = [];
 
-  constructor(root: string) {
-    this.#root = HeldDirectory.open(root);
+  constructor(root: string, directories: Directories) {
+    this.#root = HeldDirectory.open(root, directories);
   }
 
   /** The directory at the top; it stays open until the tree is disposed. */

@@ -128,6 +128,9 @@ export function reasonOf(error: unknown): SkipReason | undefined {
     case 'ELOOP':
       // Replaced by something else since lstat(2).
       return 'changing';
+    case 'ENAMETOOLONG':
+      // Where directories are not held, paths are as long as the tree is deep.
+      return 'too_deep';
     case 'EACCES':
     case 'EPERM':
     case 'EIO':

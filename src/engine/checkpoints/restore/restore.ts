@@ -7,6 +7,7 @@ import { AdapterError } from '../../../core/errors.js';
 import { applyStep, type Site, undoStep } from './apply-steps.js';
 import { toText } from '../git/byte-path.js';
 import type { Git } from '../git/git.js';
+import type { Directories } from '../../platform/contract/directories.js';
 import { OpenTree } from '../files/held-directory.js';
 import type { Journal, JournalEntry } from './journal.js';
 import type { SavedEntry } from '../capture/snapshot.js';
@@ -15,6 +16,7 @@ import { STAGING_PREFIX, StagingDirectory } from '../files/staging.js';
 /** Dependencies of a restore. */
 export interface RestoreOptions {
   readonly workspace: string;
+  readonly directories: Directories;
   readonly git: Git;
   readonly journal: Journal;
   readonly plan: RestorePlan;
@@ -47,9 +49,9 @@ export function ensureDirectory(workspace: string): void {
  * @throws AdapterError RESTORE_FAILED, RESOURCE_EXHAUSTED, CHECKPOINT_FAILED
  */
 export async function applyRestore(options: RestoreOptions): Promise<void> {
-  const { workspace, journal, plan, undoCheckpoint, token } = options;
+  const { workspace, directories, journal, plan, undoCheckpoint, token } = options;
   if (plan.steps.length === 0) return;
-  using tree = new OpenTree(workspace);
+  using tree = new OpenTree(workspace, directories);
   const entry: JournalEntry = { phase: 'staging', staging: `${STAGING_PREFIX}${token}`, undoCheckpoint, steps: [] };
   let path: BytePath = '';
   journal.write(entry);
@@ -75,11 +77,15 @@ export async function applyRestore(options: RestoreOptions): Promise<void> {
  * @returns what was found, for the log; undefined when there was nothing
  * @throws AdapterError RESTORE_FAILED when it could not be undone
  */
-export function recover(workspace: string, journal: Journal): 'undone' | 'finished' | undefined {
+export function recover(
+  workspace: string,
+  journal: Journal,
+  directories: Directories,
+): 'undone' | 'finished' | undefined {
   const entry = journal.read();
   if (!entry) return undefined;
   ensureDirectory(workspace);
-  using tree = new OpenTree(workspace);
+  using tree = new OpenTree(workspace, directories);
   if (entry.phase === 'moving') {
     rollBack(tree, journal, undefined);
     return 'undone';
@@ -145,5 +151,5 @@ function asRestoreFailure(error: unknown, path: BytePath, undoCheckpoint: string
   return new AdapterError('RESTORE_FAILED', message, { details, cause: error });
 }
 
-/** Removes paths from a system error message, because they are those of descriptors. */
-const plainReason = (error: unknown): string => (error as Error).message.replace(/ '\/proc\/self\/fd\/.*$/s, '');
+/** Removes paths from a system error message: they may be those of descriptors. */
+const plainReason = (error: unknown): string => (error as Error).message.replace(/ '\/.*$/s, '');

@@ -1,4 +1,5 @@
 import { AdapterError } from '../../../core/errors.js';
+import type { Directories } from '../../platform/contract/directories.js';
 import { fileError } from '../file-errors.js';
 import type { Target, WatchJob } from '../file-job.js';
 import { resolvePath } from '../held-path.js';
@@ -16,6 +17,7 @@ import { WatchedPath } from './watched-path.js';
 export class PathsWatch implements Disposable {
   readonly #job: WatchJob;
   readonly #onBatch: OnBatch;
+  readonly #directories: Directories;
   readonly #paths = new Map<WatchedPath, Set<string>>();
   #waiting = 0;
   #hasOverflown = false;
@@ -23,14 +25,15 @@ export class PathsWatch implements Disposable {
   #isLooking = false;
   #isDisposed = false;
 
-  private constructor(job: WatchJob, onBatch: OnBatch) {
+  private constructor(job: WatchJob, onBatch: OnBatch, directories: Directories) {
+    this.#directories = directories;
     this.#job = job;
     this.#onBatch = onBatch;
   }
 
   /** @throws AdapterError FILE_NOT_FOUND, FILE_ACCESS_DENIED, RESOURCE_EXHAUSTED and others of files */
-  static async start(job: WatchJob, onBatch: OnBatch): Promise<PathsWatch> {
-    const watch = new PathsWatch(job, onBatch);
+  static async start(job: WatchJob, onBatch: OnBatch, directories: Directories): Promise<PathsWatch> {
+    const watch = new PathsWatch(job, onBatch, directories);
     try {
       for (const at of job.at) await watch.#add(at);
       watch.#assertBounds();
@@ -51,7 +54,7 @@ export class PathsWatch implements Disposable {
   async #add({ path, real }: Target): Promise<void> {
     try {
       const target = { path, real: real ?? (await resolvePath(path, true)), isRecursive: this.#job.isRecursive };
-      const watched = new WatchedPath(target, (name) => {
+      const watched = new WatchedPath(target, this.#directories, (name) => {
         this.#note(watched, name);
       });
       this.#paths.set(watched, new Set());

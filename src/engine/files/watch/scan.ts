@@ -1,6 +1,8 @@
-import { lstat, open, opendir } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 
 import { AdapterError } from '../../../core/errors.js';
+import type { Directories } from '../../platform/contract/directories.js';
+import { OpenDirectory } from '../open-directory.js';
 import { walk } from '../walk.js';
 import { MAX_WATCHED_DIRECTORIES, MAX_WATCHED_NAMES } from './watch-batch.js';
 
@@ -16,14 +18,14 @@ export type Scan = ReadonlyMap<string, boolean>;
  * @param isRecursive leaves out repositories of git, and what a .gitignore excludes
  * @throws AdapterError RESOURCE_EXHAUSTED for more than can be watched; system errors
  */
-export async function scan(real: string, isRecursive: boolean): Promise<Scan> {
+export async function scan(real: string, isRecursive: boolean, directories: Directories): Promise<Scan> {
   const stat = await lstat(real).catch(undefinedIfMissing);
   const found = new Map<string, boolean>();
   if (!stat) return found;
   found.set(TOP, stat.isDirectory());
   if (!stat.isDirectory()) return found;
   try {
-    if (isRecursive) await addTree(real, found);
+    if (isRecursive) await addTree(real, found, directories);
     else for await (const entry of await opendir(real)) add(found, entry.name, entry.isDirectory());
   } catch (error) {
     // It has gone meanwhile.
@@ -32,8 +34,8 @@ export async function scan(real: string, isRecursive: boolean): Promise<Scan> {
   return found;
 }
 
-async function addTree(real: string, found: Map<string, boolean>): Promise<void> {
-  await using top = await open(real);
+async function addTree(real: string, found: Map<string, boolean>, by: Directories): Promise<void> {
+  await using top = await OpenDirectory.open(real, by);
   let directories = 1;
   const options = { honoursIgnore: true, isOver: () => false, onSkipped: () => undefined };
   for await (const { path, type } of walk(top, real, options)) {

@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
+import type { Directories } from '../../platform/contract/directories.js';
 import { PathEvents } from '../path-events.js';
 import { scan, type Scan, TOP, undefinedIfMissing } from './scan.js';
 import type { PathChange } from './watch-batch.js';
@@ -24,6 +25,7 @@ export interface WatchedTarget {
  */
 export class WatchedPath implements Disposable {
   readonly #target: WatchedTarget;
+  readonly #directories: Directories;
   /** Called with a path relative to the top. */
   readonly #onEvent: (relative: string) => void;
   readonly #watchers = new Map<string, FSWatcher>();
@@ -33,8 +35,9 @@ export class WatchedPath implements Disposable {
   /** Names that exist and are left out. */
   #ignored = new Set<string>();
 
-  constructor(target: WatchedTarget, onEvent: (relative: string) => void) {
+  constructor(target: WatchedTarget, directories: Directories, onEvent: (relative: string) => void) {
     this.#target = target;
+    this.#directories = directories;
     this.#onEvent = onEvent;
     this.#return = new PathEvents(target.real, () => {
       onEvent(TOP);
@@ -85,7 +88,7 @@ export class WatchedPath implements Disposable {
   async rescan(names: ReadonlySet<string>): Promise<PathChange[]> {
     const { real, isRecursive } = this.#target;
     const before = this.#known;
-    const now = await scan(real, isRecursive);
+    const now = await scan(real, isRecursive, this.#directories);
     // While it was looked at, the watch may have ended.
     if (this.#isDisposed) return [];
     this.#known = now;

@@ -2,7 +2,8 @@ import { createReadStream, writeSync } from 'node:fs';
 
 import { AdapterError } from '../../../core/errors.js';
 import type { FileJob } from '../file-job.js';
-import { here } from '../perform.js';
+import { linuxDirectories } from '../../platform/linux/directories.js';
+import { performerWith } from '../perform.js';
 import { ByteReader } from './byte-reader.js';
 import { contentIn } from './frames.js';
 import { type FileWorkReply, type FileWorkRequest, headLine, joinMessage, type SentRange } from './messages.js';
@@ -17,6 +18,8 @@ const STDOUT = 1;
 /** Bytes that are read from the daemon at once. */
 const READ_BYTES = 256 * 1024;
 const NO_DATA = new Uint8Array();
+/** Sandboxes and other users are on Linux alone. */
+const here = performerWith(linuxDirectories);
 
 void work();
 

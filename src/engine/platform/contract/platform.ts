@@ -1,4 +1,5 @@
 import type { PlatformName } from '../../../core/platform.js';
+import type { Directories } from './directories.js';
 import type { Processes } from './processes.js';
 
 /** Abilities that not every platform has. */
@@ -26,6 +27,7 @@ export interface Platform {
   readonly name: PlatformName;
   readonly can: Capabilities;
   readonly processes: Processes;
+  readonly directories: Directories;
   /** Number of this process's PID namespace; 0 where there is none. */
   readonly pidNamespace: () => number;
   /** Directory whose entries are the open descriptors of the process that lists it. */

@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 
 import type { Platform } from '../contract/platform.js';
 import type { Processes } from '../contract/processes.js';
+import { linuxDirectories } from './directories.js';
 import { makeFirstVictim } from './oom-score.js';
 import * as files from './process-files.js';
 import { processIdentity } from './process-identity.js';
@@ -65,6 +66,7 @@ export const linux: Platform = {
     listeningPorts: true,
   },
   processes,
+  directories: linuxDirectories,
   pidNamespace,
   descriptorDirectory: '/proc/self/fd',
   makeFirstVictim,

@@ -4,6 +4,7 @@ import type { Platform } from '../contract/platform.js';
 import { isRunning, type ProcessEntry, shownCommandLine, TICKS_PER_SECOND } from '../contract/process-entry.js';
 import type { ProcessOrigins, Processes, ProcessStates, ProcessTable } from '../contract/processes.js';
 import type { ProcessClock } from '../contract/start-marker.js';
+import { posixDirectories } from './directories.js';
 import { exists, ProcessSnapshots, START_SLACK_TICKS } from './process-snapshots.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
@@ -126,6 +127,7 @@ export const posix: Platform = {
     listeningPorts: false,
   },
   processes: makeProcesses(),
+  directories: posixDirectories,
   pidNamespace: () => 0,
   descriptorDirectory: '/dev/fd',
   makeFirstVictim: () => undefined,

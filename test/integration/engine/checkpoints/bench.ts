@@ -9,6 +9,10 @@ import { describeTree, makeTree, removeTree, type TreeSpec } from '../../../supp
 
 const MIB = 1024 * 1024;
 
+interface BenchOptions extends Partial<Pick<StoreOptions, 'workspace' | 'platform'>> {
+  readonly store?: string;
+}
+
 /** A workspace and the store of its checkpoints, in a folder of the test's own. */
 export class CheckpointBench implements Disposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'shell-adapter-checkpoints-'));
@@ -17,10 +21,7 @@ export class CheckpointBench implements Disposable {
   options: StoreOptions;
   #next = 0;
 
-  constructor(
-    spec: TreeSpec = {},
-    { workspace, store }: { readonly workspace?: string; readonly store?: string } = {},
-  ) {
+  constructor(spec: TreeSpec = {}, { workspace, store, platform = 'linux' }: BenchOptions = {}) {
     this.workspace = workspace ?? join(this.folder, 'workspace');
     this.store = store ?? join(this.folder, 'store');
     makeTree(this.workspace, spec);
@@ -29,7 +30,7 @@ export class CheckpointBench implements Disposable {
       workspace: this.workspace,
       directory: this.store,
       excluded: [],
-      platform: 'linux',
+      platform,
       limits: {
         maxFiles: 10_000,
         maxFileBytes: 64 * MIB,

@@ -26,10 +26,12 @@ import { readSavedTree } from '../../../../src/engine/checkpoints/capture/saved-
 import { type Snapshot, takeSnapshot } from '../../../../src/engine/checkpoints/capture/snapshot.js';
 import { CAN_SET_OWNERS, StagingDirectory } from '../../../../src/engine/checkpoints/files/staging.js';
 import { StatCache } from '../../../../src/engine/checkpoints/files/stat-cache.js';
+import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { makeTree, removeTree } from '../../../support/tree.js';
 import { canMount, Tmpfs } from '../../../support/tmpfs.js';
 import { CheckpointBench } from './bench.js';
 
+const { directories } = linux;
 const SPEC = {
   'a.txt': 'a\n',
   'dir/b.txt': 'b\n',
@@ -66,7 +68,14 @@ async function planned(
   const repository = await Repository.open({ program: bench.options.git, directory: join(bench.store, 'git') });
   const target = await readSavedTree(repository.git, (await repository.find(id, null)).commit);
   const { workspace, limits } = bench.options;
-  const current = await takeSnapshot({ workspace, limits, repository, excluded: new Set(), cache: new StatCache(0) });
+  const current = await takeSnapshot({
+    workspace,
+    directories,
+    limits,
+    repository,
+    excluded: new Set(),
+    cache: new StatCache(0),
+  });
   const plan = planRestore({ current, target, paths: new Set(['']), owners: CAN_SET_OWNERS });
   return { plan, current, git: repository.git };
 }
@@ -83,13 +92,13 @@ describe('a restore that ends in the middle', () => {
     const staging = '.shell-adapter-restore-test';
     for (let count = 0; count <= plan.steps.length; count += 1) {
       {
-        using tree = new OpenTree(bench.workspace);
+        using tree = new OpenTree(bench.workspace, directories);
         using directory = StagingDirectory.make(tree.root, staging);
         await directory.fill(git, plan.contents);
         journal.write({ phase: 'moving', staging, undoCheckpoint: id, steps: plan.steps });
         for (const step of plan.steps.slice(0, count)) applyStep(step, { tree, staging: directory }, current.entries);
       }
-      expect(recover(bench.workspace, journal)).toBe('undone');
+      expect(recover(bench.workspace, journal, directories)).toBe('undone');
       expect(bench.tree, `after ${count} steps`).toEqual(damaged);
       expect(journal.exists).toBe(false);
     }
@@ -118,14 +127,14 @@ describe('a restore that ends in the middle', () => {
     const journal = journalOf(bench.store);
     const staging = '.shell-adapter-restore-test';
     {
-      using tree = new OpenTree(bench.workspace);
+      using tree = new OpenTree(bench.workspace, directories);
       using directory = StagingDirectory.make(tree.root, staging);
       await directory.fill(git, plan.contents);
       journal.write({ phase: 'moving', staging, undoCheckpoint: 'checkpoint_UNDO', steps: plan.steps });
       applyStep(plan.steps[0]!, { tree, staging: directory }, current.entries);
     }
     writeFileSync(join(bench.workspace, 'a.txt'), 'theirs');
-    expect(() => recover(bench.workspace, journal)).toThrow(/checkpoint_UNDO has everything/);
+    expect(() => recover(bench.workspace, journal, directories)).toThrow(/checkpoint_UNDO has everything/);
     expect(readFileSync(join(bench.workspace, 'a.txt'), 'utf8')).toBe('theirs');
     expect(readFileSync(join(bench.workspace, staging, 'old-0'), 'utf8')).toBe('damaged');
     // It does not stand in the way of what follows.
@@ -145,6 +154,7 @@ describe('a restore that fails leaves the workspace as it was', () => {
     const { workspace } = bench;
     const restoring = applyRestore({
       workspace,
+      directories,
       git,
       journal,
       plan,
@@ -168,7 +178,8 @@ describe('a restore that fails leaves the workspace as it was', () => {
       const before = bench.tree;
       const journal = journalOf(bench.store);
       const { workspace } = bench;
-      const options = { workspace, git, journal, plan, current: current.entries, undoCheckpoint: 'x', token: 'x' };
+      const names = { undoCheckpoint: 'x', token: 'x' };
+      const options = { workspace, directories, git, journal, plan, current: current.entries, ...names };
       await expect(applyRestore(options)).rejects.toMatchObject({ code: 'RESTORE_FAILED' });
       expect(bench.tree).toEqual(before);
       rmSync(join(bench.workspace, late));

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { here } from '../../../../src/engine/files/perform.js';
+import { performerWith } from '../../../../src/engine/files/perform.js';
+import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { describeRootIf } from '../../../support/root.js';
 import { canMount, Tmpfs } from '../../../support/tmpfs.js';
 
 const MIB = 1024 * 1024;
+const here = performerWith(linux.directories);
 const LARGE = Buffer.alloc(2 * MIB, 'x');
 
 describeRootIf(canMount())('on a full disk', () => {
