@@ -21,9 +21,9 @@ export type AccessServices = Pick<Services, 'access' | 'admission' | 'peers' | '
 
 /** Builds authentication, authorisation and admission; creates the first token at the first start. */
 export async function buildAccess({ launcher }: Engine, context: RuntimeContext): Promise<AccessServices> {
-  const { configuration, audit, metrics, log, closers } = context;
+  const { configuration, audit, metrics, log, closers, platform } = context;
   const { auth, socketio, http } = configuration();
-  const peers = new Peers();
+  const peers = new Peers(platform.peers);
   const refusals = new Refusals({ audit, metrics, log: log('access') });
   // A daemon whose sessions are held by another process does not see their sandboxes.
   const hasSandboxes = () => launcher.hasSharedNetwork || configuration().adapter.detach;

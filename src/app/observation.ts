@@ -18,12 +18,12 @@ type Observed = Pick<Services, 'sessions' | 'descriptions' | 'executions' | 'con
 
 /** Builds what measures the machine, and what tells clients of changes. */
 export function buildObservation(
-  { pool }: Engine,
+  { pool, platform }: Engine,
   { sessions, descriptions, executions, confirmations, llm, registry }: Observed,
   { auditLog, log, closers }: RuntimeContext,
 ): Pick<Services, 'host' | 'subscriptions'> {
   const host = new HostMonitor({
-    reader: new HostReader(pool.cwd),
+    reader: new HostReader(pool.cwd, platform.openMachine()),
     counts: () => {
       const open = sessions.registry.all();
       return {

@@ -115,20 +115,22 @@ function withWaiting(
     registry,
     connections,
   }: Pick<Services, 'sessions' | 'screens' | 'connections'> & { readonly registry: CommandRegistry },
-  { configuration, isClosing, closers, node }: RuntimeContext,
+  { configuration, isClosing, closers, node, platform }: RuntimeContext,
 ): Pick<Services, 'files' | 'waiting' | 'watching' | 'ports' | 'previews'> {
+  const ports = new Ports(sessions.registry, platform.listening);
   const waiting = new Waiting({
     sessions: sessions.registry,
     commands: registry,
     screens,
     files,
+    ports,
     connections,
     isClosing,
   });
   const watching = new Watching({ files, sessions: sessions.registry, node: node?.id });
   closers.push(() => watching[Symbol.asyncDispose]());
-  const previews = new Previews({ sessions, isEnabled: () => configuration().http.previews });
-  return { files, waiting, watching, ports: new Ports(sessions.registry), previews };
+  const previews = new Previews({ sessions, ports, isEnabled: () => configuration().http.previews });
+  return { files, waiting, watching, ports, previews };
 }
 
 /** What records the daemon's work, and what is masked in the records. */

@@ -127,11 +127,9 @@ const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
   controlGroups: 'control groups',
   sandbox: 'sandboxes',
   otherUsers: 'commands of other users',
-  peerCredentials: 'telling local users by their connection',
   heldPaths: 'paths that cannot be redirected',
   openFiles: '`awaiting_input`',
   marks: 'finding processes that clear their environment',
-  listeningPorts: 'ports of sessions',
 };
 
 function examinePlatform({ name, can }: Platform): Finding {

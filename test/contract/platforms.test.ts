@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -22,6 +23,18 @@ const PLATFORMS = [linux, posix];
 const TAG = `contract-${process.pid}.session`;
 /** No process has this pid: it is above the largest of Linux and of macOS. */
 const NO_PID = 2 ** 22 + 1;
+
+async function listen(): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
+}
 
 describe.each(PLATFORMS)('the platform $name', (platform) => {
   const { processes } = platform;
@@ -150,6 +163,37 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
       terminal.kill('SIGKILL');
       await ended;
     }
+  });
+
+  it('finds the ports on which processes listen', async () => {
+    const { listening } = platform;
+    const { server, port } = await listen();
+    try {
+      const ports = await listening.portsOf([process.pid, NO_PID]);
+      expect(ports).toContainEqual({ port, address: '127.0.0.1', pid: process.pid });
+      expect(await listening.isTaken(port, process.pid)).toBe(true);
+      expect(listening.networkOf(process.pid)).toBeDefined();
+    } finally {
+      await close(server);
+    }
+    expect((await listening.portsOf([process.pid])).map((each) => each.port)).not.toContain(port);
+    expect(await listening.isTaken(port, process.pid)).toBe(false);
+    expect(await listening.portsOf([])).toEqual([]);
+  });
+
+  it('reads what the machine is used for', async () => {
+    const machine = platform.openMachine();
+    await machine.refresh();
+    const { cpu, cpus, load1, memory, net } = machine.read();
+    expect(cpu!.total).toBeGreaterThan(cpu!.busy);
+    expect(cpus).toBeGreaterThan(0);
+    expect(load1).toBeGreaterThanOrEqual(0);
+    expect(memory.total).toBeGreaterThan(memory.used);
+    expect(memory.used).toBeGreaterThan(0);
+    expect(Math.min(net.received, net.sent)).toBeGreaterThanOrEqual(0);
+    await eventually(() => {
+      expect(machine.read().cpu!.total).toBeGreaterThan(cpu!.total);
+    });
   });
 
   describe('locks', () => {

@@ -1,21 +1,16 @@
-import { closeSync, existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { closeSync, readdirSync } from 'node:fs';
+import { isatty } from 'node:tty';
+
+/** Lists the open descriptors of the process that lists it, on Linux, macOS and the BSDs. */
+const OWN_DESCRIPTORS = '/dev/fd';
 
 /**
  * Closes terminals inherited from the parent process. The daemon's terminals have no close-on-exec flag, and its
  * children must not get access to a session's terminal.
  */
 export function closeInheritedTerminals(): void {
-  if (!existsSync('/proc/self/fd')) return;
-  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
-    if (fd > 2 && isTerminal(fd)) closeSync(fd);
-  }
-}
-
-function isTerminal(fd: number): boolean {
-  try {
-    return /^\/dev\/(ptmx|pts\/)/.test(readlinkSync(`/proc/self/fd/${fd}`));
-  } catch {
-    // ENOENT: the descriptor of the listing itself.
-    return false;
+  for (const fd of readdirSync(OWN_DESCRIPTORS).map(Number)) {
+    // The descriptor of the listing itself is closed by now, and no terminal.
+    if (fd > 2 && isatty(fd)) closeSync(fd);
   }
 }

@@ -14,7 +14,8 @@ const BASH = '/bin/bash';
  */
 export function closingLauncher(first: number, isSandboxed: boolean, before = ''): readonly string[] | undefined {
   if (!existsSync(BASH)) return undefined;
-  const close = `for fd in /proc/$$/fd/*; do fd=\${fd##*/}; if ((fd >= ${first})); then exec {fd}>&-; fi; done`;
+  // In the words of bash 3.2, which macOS has.
+  const close = `for fd in /dev/fd/*; do fd=\${fd##*/}; if ((fd >= ${first})); then eval "exec $fd>&-"; fi; done`;
   const script = `${before}${close}; unset fd SHLVL; exec "$@"`;
   return [BASH, '--norc', ...(isSandboxed ? ['-i'] : []), '-p', '-c', script, 'bash'];
 }

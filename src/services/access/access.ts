@@ -84,7 +84,8 @@ export class Access {
     if (mode === 'token') return { peer: key, whyForeign: 'auth.mode is token' };
     if (!isOwnUser || !socket) return { peer: key, whyForeign: NOT_OWN_USER };
     // The process that holds the socket can change, so it is examined for each request.
-    const isSandboxed = hasSandboxes() && !(await this.#insideSockets.holds(socket.inode));
+    const isInside = () => socket.inode !== undefined && this.#insideSockets.holds(socket.inode);
+    const isSandboxed = hasSandboxes() && !(await isInside());
     return isSandboxed
       ? { peer: 'sandbox', whyForeign: 'the connection comes out of a sandbox' }
       : { peer: key, whyForeign: undefined };

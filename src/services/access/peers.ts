@@ -1,6 +1,6 @@
 import { peerKey } from '../../core/access/peer-key.js';
 import { type Peer, PeerSockets } from '../../engine/peer/peer-credentials.js';
-import type { PeerSocket } from '../../engine/peer/socket-table.js';
+import type { PeerLook, PeerSocket } from '../../engine/platform/contract/peers.js';
 
 /** The other end of a connection, as far as the kernel knows it. */
 export interface KnownPeer {
@@ -20,12 +20,16 @@ const GONE_PEER: KnownPeer = { key: 'gone', isOwnUser: false, isUnix: false, soc
 
 /** Identifies the peers of connections. */
 export class Peers {
-  readonly #sockets = new PeerSockets();
+  readonly #sockets: PeerSockets;
   /**
    * Peers of open connections. Neither owner nor inode of a connection's socket changes. The process that holds it can
    * change.
    */
   readonly #known = new WeakMap<Peer, KnownPeer>();
+
+  constructor(look: PeerLook) {
+    this.#sockets = new PeerSockets(look);
+  }
 
   /**
    * Notes a connection over the Unix socket: the mode of its directory denies access to all other users but root, and

@@ -12,7 +12,7 @@ const LIVE_MS = 900;
 
 /** Dependencies of `HostMonitor`. */
 export interface HostMonitorOptions {
-  readonly reader: Pick<HostReader, 'read' | 'readDisk'>;
+  readonly reader: Pick<HostReader, 'read' | 'refresh'>;
   readonly counts: () => DaemonCounts;
 }
 
@@ -42,7 +42,7 @@ export class HostMonitor implements Disposable {
     this.#timer ??= setInterval(() => {
       this.#note();
     }, HISTORY_MS).unref();
-    await this.#options.reader.readDisk();
+    await this.#options.reader.refresh();
     this.#note();
   }
 

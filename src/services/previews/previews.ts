@@ -3,10 +3,10 @@ import { AdapterError } from '../../core/errors.js';
 import { loopbackFor } from '../../core/previews/listener.js';
 import { previewPathOf } from '../../core/previews/preview-url.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import { hasIpv6Loopback } from '../../engine/network/listening-ports.js';
+import { hasIpv6Loopback } from '../../engine/network/loopback.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
-import { ownPorts, portsOfSession } from '../waiting/ports.js';
+import type { Ports } from '../waiting/ports.js';
 
 /** Most connections to ports of one session at a time. A browser opens six for a page, and tools that test it some more. */
 const MAX_CONNECTIONS = 64;
@@ -17,12 +17,19 @@ const KNOWN_MS = 1000;
 /** Dependencies of `Previews`. */
 export interface PreviewsOptions {
   readonly sessions: Pick<Sessions, 'registry' | 'touch'>;
+  readonly ports: Pick<Ports, 'isOwn' | 'ofSession'>;
   /** Whether the configuration allows previews. */
   readonly isEnabled: () => boolean;
 }
 
 /** A program that listens, and the address at which it is reached. */
 type Listener = Pick<Answer<'preview_port'>, 'address' | 'pid' | 'command'>;
+
+/** A look for the program on a port, and when it began on the monotonic clock. */
+interface Look {
+  readonly listener: Promise<Listener>;
+  readonly at: number;
+}
 
 /** Permission for one connection to a port of a session. Disposing of it makes room for another one. */
 export interface PortConnection extends Disposable {
@@ -38,7 +45,7 @@ export class Previews {
   /** Number of connections, by the id of the session. */
   readonly #open = new Map<string, number>();
   /** Programs that were found lately, by session and port. */
-  readonly #known = new WeakMap<SessionRecord, Map<number, { readonly listener: Listener; readonly at: number }>>();
+  readonly #known = new WeakMap<SessionRecord, Map<number, Look>>();
 
   constructor(options: PreviewsOptions) {
     this.#options = options;
@@ -48,8 +55,11 @@ export class Previews {
    * Says where a port is previewed.
    * @throws AdapterError SESSION_NOT_FOUND, FORBIDDEN, PORT_NOT_FOUND, PORT_UNAVAILABLE
    */
-  describe({ session_id: id, port }: Request<'preview_port'>, principal: Principal): Answer<'preview_port'> {
-    const { address, pid, command } = this.#listenerOf(this.#recordOf(id, principal), port);
+  async describe(
+    { session_id: id, port }: Request<'preview_port'>,
+    principal: Principal,
+  ): Promise<Answer<'preview_port'>> {
+    const { address, pid, command } = await this.#listenerOf(this.#recordOf(id, principal), port);
     return { session_id: id, port, path: previewPathOf(id, port), address, pid, command };
   }
 
@@ -57,10 +67,11 @@ export class Previews {
    * Allows a connection, and notes that the session is used.
    * @throws AdapterError as `describe`, and RESOURCE_EXHAUSTED
    */
-  connect({ session_id: id, port }: Request<'preview_port'>, principal: Principal): PortConnection {
+  async connect({ session_id: id, port }: Request<'preview_port'>, principal: Principal): Promise<PortConnection> {
     const { sessions } = this.#options;
+    const { address } = await this.#listenerOf(this.#recordOf(id, principal), port);
+    // It may have ended meanwhile.
     const record = this.#recordOf(id, principal);
-    const { address } = this.#listenerOf(record, port);
     const count = this.#open.get(id) ?? 0;
     if (count >= MAX_CONNECTIONS) throw tooMany(id);
     this.#open.set(id, count + 1);
@@ -86,14 +97,16 @@ export class Previews {
     });
   }
 
-  #listenerOf(record: SessionRecord, port: number): Listener {
-    const known = this.#known.get(record) ?? new Map<number, { readonly listener: Listener; readonly at: number }>();
+  #listenerOf(record: SessionRecord, port: number): Promise<Listener> {
+    const known = this.#known.get(record) ?? new Map<number, Look>();
     const last = known.get(port);
     const now = performance.now();
     if (last && now - last.at < KNOWN_MS) return last.listener;
     known.delete(port);
-    const listener = findListener(record, port);
+    const listener = findListener(this.#options.ports, record, port);
     this.#known.set(record, known.set(port, { listener, at: now }));
+    // What is not there yet is looked for each time.
+    listener.catch(() => known.delete(port));
     return listener;
   }
 
@@ -109,9 +122,9 @@ export class Previews {
  * address is the one on which no other program can listen at the same time.
  * @throws AdapterError PORT_NOT_FOUND, PORT_UNAVAILABLE
  */
-function findListener(record: SessionRecord, port: number): Listener {
-  if (ownPorts().includes(port)) throw unavailable(`port ${port} is one of the daemon itself`, { port });
-  const found = portsOfSession(record).filter((each) => each.port === port);
+async function findListener(ports: PreviewsOptions['ports'], record: SessionRecord, port: number): Promise<Listener> {
+  if (await ports.isOwn(port)) throw unavailable(`port ${port} is one of the daemon itself`, { port });
+  const found = (await ports.ofSession(record)).filter((each) => each.port === port);
   if (found.length === 0) {
     const message = `no process of session ${record.id} listens on port ${port}`;
     throw new AdapterError('PORT_NOT_FOUND', message, { details: { session_id: record.id, port } });

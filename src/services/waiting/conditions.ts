@@ -5,8 +5,6 @@ import type { Existence } from '../files/files.js';
 import type { Condition, Waited } from './condition.js';
 import type { PatternWatch } from './pattern-watch.js';
 
-/** Time between two looks at the kernel's table of sockets, in milliseconds: it has no events for listening. */
-const PORT_LOOK_MS = 50;
 /** Time between two looks at a path without events, in milliseconds. */
 const PATH_LOOK_MS = 50;
 /**
@@ -17,10 +15,13 @@ const SLOW_PATH_LOOK_MS = 1000;
 
 const nothing = (): void => undefined;
 
-/** Until something listens on a port. */
-export const portCondition = (listens: () => boolean): Condition => ({
-  look: () => (listens() ? { met: true, condition: 'port' } : undefined),
-  nextLookMs: PORT_LOOK_MS,
+/**
+ * Until something listens on a port.
+ * @param nextLookMs there are no events for listening
+ */
+export const portCondition = (listens: () => Promise<boolean>, nextLookMs: number): Condition => ({
+  look: async () => ((await listens()) ? { met: true, condition: 'port' } : undefined),
+  nextLookMs,
   [Symbol.dispose]: nothing,
 });
 

@@ -12,7 +12,7 @@ import type { Screens } from '../screens/screens.js';
 import type { Condition, Waited } from './condition.js';
 import { CommandCondition, PathCondition, portCondition } from './conditions.js';
 import { PatternWatch } from './pattern-watch.js';
-import { listensHere, listensIn } from './ports.js';
+import type { Ports } from './ports.js';
 import { ScreenCondition } from './screen-condition.js';
 import { Wake } from './wake.js';
 
@@ -36,6 +36,7 @@ export interface WaitingOptions {
   readonly commands: Pick<CommandRegistry, 'get'>;
   readonly screens: Pick<Screens, 'follow'>;
   readonly files: Pick<Files, 'existence'>;
+  readonly ports: Pick<Ports, 'listensHere' | 'listensIn' | 'lookMs'>;
   readonly connections: Pick<Connections, 'all'>;
   readonly isClosing: () => boolean;
 }
@@ -107,10 +108,13 @@ export class Waiting {
   async *#conditionsOf(request: Wish, caller: Caller, wake: () => void): AsyncGenerator<Condition> {
     const { port, path, session_id, screen_text: text, screen_stable_ms: stableMs } = request;
     const { principal } = caller;
-    const { sessions, files, screens } = this.#options;
+    const { sessions, files, screens, ports } = this.#options;
     if (port !== undefined) {
-      const listens = () => listensIn(sessions.get(session_id ?? '', principal, 'see'), port);
-      yield portCondition(session_id === undefined ? () => listensHere(port) : listens);
+      const listens = () =>
+        session_id === undefined
+          ? ports.listensHere(port)
+          : ports.listensIn(sessions.get(session_id, principal, 'see'), port);
+      yield portCondition(listens, ports.lookMs);
     }
     const hasScreen = text !== undefined || stableMs !== undefined;
     if (hasScreen) {

@@ -81,7 +81,7 @@ export async function forward(
     { name: 'preview_port', payload, caller, elsewhere },
     async (asked) => {
       const origin = shownAt({ port: asked.port, prefix, host, isEncrypted }, headers[OWN_ORIGIN_HEADER]);
-      const connection = previews.connect(asked, caller.principal);
+      const connection = await previews.connect(asked, caller.principal);
       const sent = { method, path, headers: requestHeaders(headers, origin, isUpgrade), body, gone };
       const answer = await askPort(connection, sent);
       const shown = answerHeaders(answer.response.headers, origin, answer.upgraded !== undefined);

@@ -1,5 +1,8 @@
 import type { PlatformName } from '../../../core/platform.js';
 import type { Directories } from './directories.js';
+import type { Listening } from './listening.js';
+import type { Machine } from './machine.js';
+import type { PeerLook } from './peers.js';
 import type { Processes } from './processes.js';
 
 /** Abilities that not every platform has. */
@@ -10,16 +13,12 @@ export interface Capabilities {
   readonly sandbox: boolean;
   /** Processes of other users. */
   readonly otherUsers: boolean;
-  /** Which process, and which user, is at the other end of a connection. */
-  readonly peerCredentials: boolean;
   /** Paths below a directory that is held open: a directory that is replaced meanwhile is not followed. */
   readonly heldPaths: boolean;
   /** Which files another process has open, and whether it waits for input. */
   readonly openFiles: boolean;
   /** A mark of the session that a process cannot lose by clearing its environment. */
   readonly marks: boolean;
-  /** Which ports processes listen on. */
-  readonly listeningPorts: boolean;
 }
 
 /** The operating system as the engine sees it. Chosen once, at the start. */
@@ -28,6 +27,9 @@ export interface Platform {
   readonly can: Capabilities;
   readonly processes: Processes;
   readonly directories: Directories;
+  readonly listening: Listening;
+  readonly peers: PeerLook;
+  readonly openMachine: () => Machine;
   /** Number of this process's PID namespace; 0 where there is none. */
   readonly pidNamespace: () => number;
   /** Directory whose entries are the open descriptors of the process that lists it. */

@@ -3,7 +3,10 @@ import { readlinkSync } from 'node:fs';
 import type { Platform } from '../contract/platform.js';
 import type { Processes } from '../contract/processes.js';
 import { linuxDirectories } from './directories.js';
+import { linuxListening } from './listening.js';
+import { LinuxMachine } from './machine.js';
 import { makeFirstVictim } from './oom-score.js';
+import { linuxPeers } from './peers.js';
 import * as files from './process-files.js';
 import { processIdentity } from './process-identity.js';
 import * as states from './process-state.js';
@@ -59,14 +62,15 @@ export const linux: Platform = {
     controlGroups: true,
     sandbox: true,
     otherUsers: true,
-    peerCredentials: true,
     heldPaths: true,
     openFiles: true,
     marks: true,
-    listeningPorts: true,
   },
   processes,
   directories: linuxDirectories,
+  listening: linuxListening,
+  peers: linuxPeers,
+  openMachine: () => new LinuxMachine(),
   pidNamespace,
   descriptorDirectory: '/proc/self/fd',
   makeFirstVictim,

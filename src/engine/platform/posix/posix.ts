@@ -5,6 +5,9 @@ import { isRunning, type ProcessEntry, shownCommandLine, TICKS_PER_SECOND } from
 import type { ProcessOrigins, Processes, ProcessStates, ProcessTable } from '../contract/processes.js';
 import type { ProcessClock } from '../contract/start-marker.js';
 import { posixDirectories } from './directories.js';
+import { posixListening } from './listening.js';
+import { PosixMachine } from './machine.js';
+import { posixPeers } from './peers.js';
 import { exists, ProcessSnapshots, START_SLACK_TICKS } from './process-snapshots.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
@@ -120,14 +123,15 @@ export const posix: Platform = {
     controlGroups: false,
     sandbox: false,
     otherUsers: false,
-    peerCredentials: false,
     heldPaths: false,
     openFiles: false,
     marks: false,
-    listeningPorts: false,
   },
   processes: makeProcesses(),
   directories: posixDirectories,
+  listening: posixListening,
+  peers: posixPeers,
+  openMachine: () => new PosixMachine(),
   pidNamespace: () => 0,
   descriptorDirectory: '/dev/fd',
   makeFirstVictim: () => undefined,

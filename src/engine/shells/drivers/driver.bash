@@ -18,7 +18,7 @@ shopt -u checkwinsize
 set +o history +o histexpand
 unset HISTFILE
 # node-pty lets some descriptors of other sessions through: their terminals are nobody else's business.
-for __sa_fd in /proc/$$/fd/*; do
+for __sa_fd in /dev/fd/*; do
   __sa_fd=${__sa_fd##*/}
   if ((__sa_fd > 2 && __sa_fd != 255)); then exec {__sa_fd}>&-; fi
 done

@@ -23,7 +23,7 @@ __sa_mode='' __sa_slot='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_set='' __sa_
 # user's trap on INT is put aside for that moment. In a subshell, whose process id only /proc tells, it is the builtin.
 __sa_exit() {
   __sa_code=$?
-  command read -r __sa_pid </proc/self/stat || __sa_pid=$(exec sh -c 'echo $PPID')
+  command read -r __sa_pid 2>/dev/null </proc/self/stat || __sa_pid=$(exec sh -c 'echo $PPID')
   case $__sa_nonce/${__sa_pid%% *} in
     ?*/"$$") ;;
     *) exit "${1-$__sa_code}" ;;

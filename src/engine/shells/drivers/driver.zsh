@@ -16,11 +16,12 @@ unset HISTFILE
 zmodload zsh/system zsh/parameter
 # node-pty lets some descriptors of other sessions through: their terminals are nobody else's business.
 zmodload -F zsh/stat b:zstat
-for __sa_fd in /proc/$$/fd/*(N:t); do
-  if zstat -A __sa_link +link /proc/$$/fd/$__sa_fd && [[ $__sa_link == */ptmx ]]; then exec {__sa_fd}>&-; fi
+zstat -A __sa_own -f 0 +rdev
+for __sa_fd in /dev/fd/*(N:t); do
+  if [[ -t $__sa_fd ]] && zstat -A __sa_other -f $__sa_fd +rdev && [[ $__sa_other != $__sa_own ]]; then exec {__sa_fd}>&-; fi
 done 2>/dev/null
 zmodload -u zsh/stat
-unset __sa_fd __sa_link
+unset __sa_fd __sa_own __sa_other
 typeset -g __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 # The mark of the session, which all processes inherit: see session-mark.ts.
 ulimit -S -x $__SA_MARK 2>/dev/null

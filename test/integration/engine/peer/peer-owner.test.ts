@@ -2,7 +2,10 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { describe, expect, it } from 'vitest';
 
 import { PeerSockets } from '../../../../src/engine/peer/peer-credentials.js';
-import { findSockets, type PeerSocket, writtenEnds } from '../../../../src/engine/peer/socket-table.js';
+import type { PeerSocket } from '../../../../src/engine/platform/contract/peers.js';
+import { linux } from '../../../../src/engine/platform/linux/linux.js';
+import { findSockets, writtenEnds } from '../../../../src/engine/platform/linux/socket-table.js';
+import { posix } from '../../../../src/engine/platform/posix/posix.js';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const row = (local: string, remote: string, state: string, uid: number) =>
@@ -72,22 +75,25 @@ describe.each([
   ['::1', '::1'],
   ['::', '127.0.0.1'],
 ])('a real connection from a daemon at %s to %s', (host, target) => {
-  it('is this user’s as long as it stands, and nobody’s afterwards', async () => {
-    const server: Server = createServer();
-    const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
-    await new Promise<void>((resolve) => server.listen(0, host, resolve));
-    const client = connect((server.address() as AddressInfo).port, target);
-    const socket = await accepted;
-    const { remoteAddress, remotePort, localAddress, localPort } = socket;
-    const peer = { remoteAddress, remotePort, localAddress, localPort };
-    const sockets = new PeerSockets();
-    expect((await sockets.find(peer))?.owner).toBe(process.getuid!());
-    expect(await sockets.find({ ...peer, remotePort: 1 })).toBeUndefined();
-    expect(await sockets.find({ ...peer, remoteAddress: '192.0.2.1' })).toBeUndefined();
-    client.destroy();
-    await new Promise((resolve) => socket.once('close', resolve).resume());
-    expect(await sockets.find(peer)).toBeUndefined();
-    expect(await sockets.find(socket)).toBeUndefined();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  it.each([linux, posix])(
+    'is this user’s as long as it stands, and nobody’s afterwards, on $name',
+    async ({ peers }) => {
+      const server: Server = createServer();
+      const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve));
+      await new Promise<void>((resolve) => server.listen(0, host, resolve));
+      const client = connect((server.address() as AddressInfo).port, target);
+      const socket = await accepted;
+      const { remoteAddress, remotePort, localAddress, localPort } = socket;
+      const peer = { remoteAddress, remotePort, localAddress, localPort };
+      const sockets = new PeerSockets(peers);
+      expect((await sockets.find(peer))?.owner).toBe(process.getuid!());
+      expect(await sockets.find({ ...peer, remotePort: 1 })).toBeUndefined();
+      expect(await sockets.find({ ...peer, remoteAddress: '192.0.2.1' })).toBeUndefined();
+      client.destroy();
+      await new Promise((resolve) => socket.once('close', resolve).resume());
+      expect(await sockets.find(peer)).toBeUndefined();
+      expect(await sockets.find(socket)).toBeUndefined();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../../../../src/', import.meta.url));
 
-/** Folders and files of `src` that may name /proc, and why. What is not yet behind a platform is meant to leave. */
+/** Folders and files of `src` that may name /proc, and why. */
 const MAY_READ: Readonly<Record<string, string>> = {
   'core/': 'rules about paths, and parsers: pure text',
   'engine/platform/': 'the platforms themselves',
@@ -15,26 +15,15 @@ const MAY_READ: Readonly<Record<string, string>> = {
   'engine/user/': 'other users: platforms with `otherUsers`',
   'engine/system/slow-mounts.ts': 'a hint: none is slow where there is no table of mounts',
   'doctor/engine.ts': 'looks for what Linux has',
-  'engine/checkpoints/files/held-directory.ts': 'not yet: `heldPaths`',
-  'engine/files/': 'not yet: `heldPaths`',
-  'engine/host/': 'not yet: the load of the machine',
-  'engine/network/': 'not yet: `listeningPorts`',
-  'engine/peer/': 'not yet: `peerCredentials`',
-  'engine/process/inherited-terminals.ts': 'not yet: what workers inherit',
-  'engine/shells/close-descriptors.ts': 'not yet: what shells inherit',
-  'engine/shells/drivers/driver.': 'not yet: what shells inherit',
+  'engine/peer/pid-namespace-sockets.ts': 'who is in a sandbox: platforms with `sandbox`',
+  'engine/shells/drivers/driver.sh': 'the process id of a subshell; another way follows where it is not shown',
 };
 
 /** A path below /proc in code: not in a comment, and not a list of names for people. */
 const READS = /[`'"(< ]\/proc(?:\/|['"`])/;
 const COMMENT = /^\s*(?:\*|\/\/|\/\*|#)/;
 /** Tells commands and people what is there, and reads nothing. */
-const NAMES_ONLY = [
-  'engine/files/held-path.ts',
-  'services/gate/file-facts.ts',
-  'doctor/doctor.ts',
-  'engine/checkpoints/restore/restore.ts',
-];
+const NAMES_ONLY = ['engine/files/held-path.ts', 'services/gate/file-facts.ts', 'doctor/doctor.ts'];
 
 const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(?:tsx?|bash|zsh|sh|fish)$/.test(file))

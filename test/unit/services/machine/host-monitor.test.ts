@@ -7,7 +7,7 @@ let reads = 0;
 const counts = () => ({ sessions: 1, commands_running: 0, daemon_rss_bytes: 5 });
 /** Half of two CPUs, and 100 bytes each way in a second. */
 const reader = {
-  readDisk: () => Promise.resolve(),
+  refresh: () => Promise.resolve(),
   read: (): HostReading => {
     reads += 1;
     const ticks = performance.now();

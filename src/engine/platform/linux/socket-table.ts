@@ -1,22 +1,7 @@
 import { endianness } from 'node:os';
 
-import { groupsOf, plainAddress } from '../../core/ip-address.js';
-
-/** The two ends of a TCP connection. */
-export interface TcpEnds {
-  readonly localAddress: string;
-  readonly localPort: number;
-  readonly remoteAddress: string;
-  readonly remotePort: number;
-}
-
-/** A socket in the kernel's tables. */
-export interface PeerSocket {
-  /** Uid of its owner. */
-  readonly owner: number;
-  /** Inode number, which identifies descriptors of the socket. */
-  readonly inode: number;
-}
+import { groupsOf, plainAddress } from '../../../core/ip-address.js';
+import type { PeerSocket, TcpEnds } from '../contract/peers.js';
 
 /** State of a connection in /proc/net/tcp (enum in net/tcp_states.h). */
 const ESTABLISHED = '01';

@@ -1,20 +1,17 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { endianness, networkInterfaces } from 'node:os';
+import { endianness } from 'node:os';
 
-import { listeningIn, type ListeningSocket } from '../../core/network/listening-table.js';
+import { listeningIn, type ListeningSocket } from '../../../core/network/listening-table.js';
+import type { Listening, ListeningPort } from '../contract/listening.js';
 
-/** A port on which a process listens. */
-export interface ListeningPort {
-  readonly port: number;
-  readonly address: string;
-  readonly pid: number;
-}
+/** A look reads two files of the kernel. */
+const LOOK_MS = 50;
 
 const TABLES = ['tcp', 'tcp6'] as const;
 const isLittleEndian = endianness() === 'LE';
 
-/** The network namespace of a process; undefined when it has ended, or may not be looked at. */
-export function networkOf(pid: number): string | undefined {
+/** The network namespace of a process. */
+function networkOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/net`);
   } catch {
@@ -24,7 +21,7 @@ export function networkOf(pid: number): string | undefined {
 }
 
 /** The sockets that listen for TCP connections in the network namespace of a process. */
-export function listeningSockets(pid: number | 'self'): readonly ListeningSocket[] {
+function listeningSockets(pid: number): readonly ListeningSocket[] {
   return TABLES.flatMap((table) => {
     try {
       return listeningIn(readFileSync(`/proc/${pid}/net/${table}`, 'utf8'), isLittleEndian);
@@ -35,12 +32,7 @@ export function listeningSockets(pid: number | 'self'): readonly ListeningSocket
   });
 }
 
-/** Whether there is `::1`. Containers often have none, and let programs listen on `::` all the same. */
-export const hasIpv6Loopback = (): boolean =>
-  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === '::1'));
-
-/** Finds the ports on which some processes listen. Forked processes share a socket: the first of them counts. */
-export function portsOf(pids: readonly number[]): readonly ListeningPort[] {
+function portsOf(pids: readonly number[]): readonly ListeningPort[] {
   const tables = new Map<string, ReadonlyMap<number, ListeningSocket>>();
   const found = new Map<string, ListeningPort>();
   for (const pid of pids) {
@@ -83,3 +75,11 @@ function linkOf(path: string): string {
     return '';
   }
 }
+
+/** Ports by the tables of /proc/net: proc(5). */
+export const linuxListening: Listening = {
+  lookMs: LOOK_MS,
+  networkOf,
+  portsOf: (pids) => Promise.resolve(portsOf(pids)),
+  isTaken: (port, pid) => Promise.resolve(listeningSockets(pid).some((socket) => socket.port === port)),
+};

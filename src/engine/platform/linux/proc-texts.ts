@@ -1,29 +1,12 @@
-/** CPU time of all CPUs since the machine started, in clock ticks. */
-export interface CpuTicks {
-  readonly busy: number;
-  readonly total: number;
-}
-
-/** Bytes that all network interfaces but the loopback have transferred. */
-export interface NetBytes {
-  readonly received: number;
-  readonly sent: number;
-}
-
-/** Memory of the machine, in bytes. */
-export interface MemoryBytes {
-  readonly total: number;
-  /** Without what the kernel can free. */
-  readonly used: number;
-}
+import type { CpuTime, MemoryBytes, NetBytes } from '../contract/machine.js';
 
 /** Fields of the line `cpu` whose time is idle: `idle` and `iowait`. Source: proc_stat(5). */
 const IDLE_FIELDS: ReadonlySet<number> = new Set([3, 4]);
 /** Fields that count; `guest` and `guest_nice` after them are contained in `user` and `nice`. */
 const CPU_FIELDS = 8;
 
-/** Reads the first line of /proc/stat. */
-export function parseCpuTicks(text: string): CpuTicks | undefined {
+/** Reads the first line of /proc/stat: in clock ticks since the machine started. */
+export function parseCpuTicks(text: string): CpuTime | undefined {
   const fields = /^cpu +([\d ]+)/.exec(text)?.[1]?.split(' ').map(Number).slice(0, CPU_FIELDS);
   if (!fields) return undefined;
   const total = fields.reduce((sum, ticks) => sum + ticks, 0);

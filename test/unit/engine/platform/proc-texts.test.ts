@@ -6,7 +6,7 @@ import {
   parseLoad,
   parseMemory,
   parseNetBytes,
-} from '../../../../src/engine/host/proc-texts.js';
+} from '../../../../src/engine/platform/linux/proc-texts.js';
 
 describe('the texts of /proc', () => {
   it('/proc/stat: guests are part of user time, waiting for disks is idle', () => {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
-import { ownGroupOf } from '../limits/cgroup-paths.js';
-import { readSmallFile } from '../system/small-file.js';
+import { ownGroupOf } from '../../limits/cgroup-paths.js';
+import { readSmallFile } from '../../system/small-file.js';
 import { parseField } from './proc-texts.js';
 
 const US_PER_MS = 1000;
