@@ -6,6 +6,7 @@ import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
+import { unenforceableOn } from '../engine/limits/unenforceable.js';
 import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
 import { LivenessMarker } from '../engine/instance/liveness-marker.js';
 import { type OneShotOptions, OneShotRunner } from '../engine/one-shot/one-shot.js';
@@ -225,7 +226,7 @@ function prepareMechanism(
   };
   note();
   runtime.onRestored(note);
-  logLimits(limits(), chosen, log('limits'));
+  logLimits(limits(), chosen, unenforceableOn(platform), log('limits'));
   closers.push(() => {
     chosen.mechanism[Symbol.dispose]();
   });

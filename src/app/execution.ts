@@ -85,7 +85,7 @@ function buildSessions(
   { gate, confirmations, quotas, registry, monitor, executions, recordings }: Guards & Pick<Services, 'recordings'>,
   context: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
-  const { configuration, limits, metrics, audit, notifications, log, closers, node } = context;
+  const { configuration, limits, metrics, audit, notifications, log, closers, node, platform } = context;
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
   const sessions = new Sessions({
     executions,
@@ -95,7 +95,7 @@ function buildSessions(
     commands: registry,
     usage,
     recordings,
-    limits: () => sessionLimits(configuration(), limits()),
+    limits: () => sessionLimits(configuration(), limits(), platform),
     metrics,
     audit,
     log: log('sessions'),
@@ -121,7 +121,7 @@ function buildCommands(
   { spoolDirectory }: Engine,
   { gate, confirmations, quotas, registry, monitor, executions }: Guards,
   { sessions, health }: { readonly sessions: Sessions; readonly health: SessionHealth },
-  { configuration, limits, metrics, traces, audit, notifications: notifier, secrets }: RuntimeContext,
+  { configuration, limits, metrics, traces, audit, notifications: notifier, secrets, platform }: RuntimeContext,
 ): Pick<Services, 'commands' | 'inputs'> {
   const inputs = new StreamedInputs({
     pipesOf: (owner) => executions.of(owner).stdinPipes,
@@ -130,7 +130,7 @@ function buildCommands(
       commands.endUnfed(input);
     },
   });
-  const place = { limits: () => commandLimits(configuration(), limits()), spoolDirectory };
+  const place = { limits: () => commandLimits(configuration(), limits(), platform), spoolDirectory };
   const observers = { metrics, traces, notifier, audit, secrets };
   const factory = new CommandFactory({ registry, executions, quotas, health, inputs, ...observers, ...place });
   const dispatcher = new CommandDispatcher({ sessions, executions, health, monitor });

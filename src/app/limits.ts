@@ -2,6 +2,8 @@ import type { Configuration } from '../config/model/configuration.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import type { Answer } from '../core/protocol/requests.js';
+import { unenforceableOn } from '../engine/limits/unenforceable.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import { type QuotaLimits } from '../services/access/quotas.js';
 import type { CommandLimits } from '../services/registry/command-limits.js';
 import type { LimitMonitorSettings } from '../services/resources/limit-monitor.js';
@@ -17,7 +19,11 @@ export const quotaLimits = ({ auth }: Configuration): QuotaLimits => ({
 });
 
 /** Limits on sessions; times are in milliseconds. */
-export const sessionLimits = ({ adapter }: Configuration, { resources }: LimitSet): SessionLimits => ({
+export const sessionLimits = (
+  { adapter }: Configuration,
+  { resources }: LimitSet,
+  platform: Platform,
+): SessionLimits => ({
   maxSessions: adapter.maxSessions,
   maxLifetimeMs: adapter.sessionMaxLifetimeMs,
   idleTimeoutMs: adapter.sessionIdleTimeoutMs,
@@ -26,6 +32,7 @@ export const sessionLimits = ({ adapter }: Configuration, { resources }: LimitSe
   killGraceMs: adapter.killGraceMs,
   wedgeTimeoutMs: adapter.wedgeTimeoutMs,
   resources,
+  unenforceable: unenforceableOn(platform),
   spoolMaxBytes: adapter.spoolLimitBytes,
   replayMaxBytes: adapter.replayBytes,
 });
@@ -47,11 +54,16 @@ export const outputLimits = ({ adapter }: Pick<Configuration, 'adapter'>): Outpu
 });
 
 /** Limits on commands; times are in milliseconds. */
-export const commandLimits = ({ adapter }: Configuration, { resources }: LimitSet): CommandLimits => ({
+export const commandLimits = (
+  { adapter }: Configuration,
+  { resources }: LimitSet,
+  platform: Platform,
+): CommandLimits => ({
   maxLifetimeMs: adapter.commandMaxLifetimeMs,
   queueLimit: adapter.queueLimit,
   maxOneShots: adapter.maxSessions,
   resources,
+  unenforceable: unenforceableOn(platform),
   output: outputLimits({ adapter }),
   spoolMaxBytes: adapter.spoolLimitBytes,
   replayMaxBytes: adapter.replayBytes,

@@ -153,7 +153,7 @@ function buildExecutions(engine: Engine, { closers }: RuntimeContext): Execution
 }
 
 function buildMetadata(
-  { pool, instance, mechanism }: Engine,
+  { pool, instance, mechanism, platform }: Engine,
   executions: Executions,
   { version, configuration, limits, node }: RuntimeContext,
 ): Metadata {
@@ -166,6 +166,7 @@ function buildMetadata(
     limits: () => reportedLimits(configuration()),
     limitsInForce: limits,
     mechanism,
+    platform: platform.name,
     served: () => servedParts(configuration()),
     node: node?.name,
   });

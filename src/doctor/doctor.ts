@@ -3,15 +3,16 @@ import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
-import { APT, type Finding } from './finding.js';
+import { APT, type Finding, ON_LINUX } from './finding.js';
 import { examineSandbox } from './sandbox.js';
-import { canWriteBelow, descriptorLimit, inspectProc, openTerminal, tryFifos } from './engine.js';
+import { examinePlatform } from './platform.js';
+import { canWriteBelow, descriptorLimit, openTerminal, tryFifos } from './engine.js';
 import type { PlatformName } from '../core/platform.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
 import { type LimitSettings, measureLimits } from '../engine/limits/measured-limits.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
-import type { Capabilities, Platform } from '../engine/platform/contract/platform.js';
+import type { Platform } from '../engine/platform/contract/platform.js';
 import type { LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram, SHELLS } from '../engine/shells/list.js';
 import { shellVersions } from '../services/machine/metadata.js';
@@ -48,8 +49,7 @@ export async function examineMachine(surroundings: Surroundings): Promise<readon
     await examineTerminal(),
     ...(await examineShells(surroundings)),
     ...(await examineFifos(platform)),
-    examinePlatform(platform),
-    ...(platform.can.openFiles ? [examineProc(platform)] : []),
+    ...examinePlatform(platform, surroundings.limits?.resources),
     ...examineDescriptors(),
     ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
     ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
@@ -122,37 +122,8 @@ async function examineFifos(platform: Platform): Promise<Finding[]> {
   }
 }
 
-/** Abilities that a platform may lack, as people call them. */
-const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
-  controlGroups: 'control groups',
-  sandbox: 'sandboxes',
-  otherUsers: 'commands of other users',
-  heldPaths: 'paths that cannot be redirected',
-  openFiles: '`awaiting_input`',
-  marks: 'finding processes that clear their environment',
-};
-
-function examinePlatform({ name, can }: Platform): Finding {
-  const lacks = Object.entries(ABILITIES).filter(([key]) => !can[key as keyof Capabilities]);
-  if (lacks.length === 0) return { name: 'platform', status: 'ok', detail: name };
-  const detail = `${name}, without ${lacks.map(([, text]) => text).join(', ')}`;
-  return { name: 'platform', status: 'warn', detail, fix: 'run the daemon on Linux, with adapter.platform auto' };
-}
-
-function examineProc(platform: Platform): Finding {
-  const { hasProcesses, hasWaits } = inspectProc(platform);
-  if (!hasProcesses) {
-    const detail = '/proc does not show processes: what commands leave behind cannot be found';
-    return { name: 'proc', status: 'missing', detail, fix: 'mount -t proc proc /proc; only Linux has it' };
-  }
-  if (hasWaits) return { name: 'proc', status: 'ok', detail: 'shows processes and what they wait for' };
-  const detail = '/proc does not show what processes wait for: `awaiting_input` may not be told';
-  return { name: 'proc', status: 'warn', detail, fix: 'run the daemon outside of a hardened container' };
-}
-
 function examineDescriptors(): Finding[] {
   const limit = descriptorLimit();
-  if (limit === undefined) return [];
   if (limit >= MIN_DESCRIPTORS) return [{ name: 'descriptors', status: 'ok', detail: `${limit} may be open` }];
   const detail = `only ${limit} may be open; a session takes about seven`;
   return [{ name: 'descriptors', status: 'warn', detail, fix: `raise the hard limit: ulimit -Hn ${MIN_DESCRIPTORS}` }];
@@ -186,7 +157,9 @@ function examineMechanism({ env }: Surroundings, platform: Platform): Finding {
   const isNamespaceSpared = mechanism.nameWithoutLimits !== mechanism.name;
   const scope = isNamespaceSpared ? '; what has no limit is in no namespace, and sees all processes' : '';
   const detail = `enforced by sampling processes (${mechanism.name}${scope}): memory and processes may exceed them for a moment${why}`;
-  const fix = 'start the daemon as a systemd service with Delegate=yes, or where control groups are writable';
+  const fix = platform.can.controlGroups
+    ? 'start the daemon as a systemd service with Delegate=yes, or where control groups are writable'
+    : ON_LINUX;
   return { name: 'limits', status: 'warn', detail, fix };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmdirSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { makeFifos } from '../engine/system/fifo.js';
@@ -64,13 +64,16 @@ export function inspectProc({ processes }: Platform): { readonly hasProcesses: b
   return { hasProcesses, hasWaits: hasWaits[0] === true && hasWaits.slice(1).includes(true) };
 }
 
-/**
- * Number of file descriptors that this process may open. Node.js has raised it to the hard limit. Undefined when /proc
- * does not show it.
- */
-export function descriptorLimit(): number | undefined {
-  const soft = /^Max open files\s+(\S+)/m.exec(readText('/proc/self/limits'))?.[1];
-  return soft === undefined ? undefined : soft === 'unlimited' ? Infinity : Number(soft);
+/** Number of file descriptors that this process may open. Node.js has raised it to the hard limit. */
+export function descriptorLimit(): number {
+  const { userLimits } = process.report.getReport() as unknown as Report;
+  const { soft } = userLimits.open_files;
+  return soft === 'unlimited' ? Infinity : Number(soft);
+}
+
+/** The part of a diagnostic report that is used. Source: https://nodejs.org/api/report.html. */
+interface Report {
+  readonly userLimits: { readonly open_files: { readonly soft: number | 'unlimited' } };
 }
 
 /** Whether files can be created in a directory, which is created first if it does not exist. */
@@ -96,14 +99,5 @@ function isAccessible(path: string, mode: number): boolean {
   } catch {
     // Missing, or not accessible.
     return false;
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Not Linux, or hidden.
-    return '';
   }
 }

@@ -10,3 +10,6 @@ export interface Finding {
 
 /** The systems whose packages a fix names. */
 export const APT = '(Debian, Ubuntu)';
+
+/** How to get what the platform `posix` has not. */
+export const ON_LINUX = 'run the daemon on Linux, with adapter.platform auto';

@@ -10,7 +10,7 @@ import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance
 import { findCoverPrograms } from '../engine/sandbox/cover-again.js';
 import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram } from '../engine/shells/list.js';
-import { APT, type Finding } from './finding.js';
+import { APT, type Finding, ON_LINUX } from './finding.js';
 
 const run = promisify(execFile);
 const noop = () => undefined;
@@ -28,6 +28,9 @@ interface SandboxSurroundings {
 /** Examines the sandboxes. A failure here occurs in the daemon too. The sandbox is optional unless one is configured. */
 export async function examineSandbox({ env, sandbox }: SandboxSurroundings, platform: Platform): Promise<Finding[]> {
   if (!sandbox) return [];
+  if (!platform.can.sandbox) {
+    return [{ name: 'sandbox', status: 'warn', detail: `none on the platform ${platform.name}`, fix: ON_LINUX }];
+  }
   const { available, configured, problems } = await testSandboxes(sandbox, platform);
   const working = available.filter((profile) => profile !== 'none');
   const version = await run('bwrap', ['--version'], { env }).then(

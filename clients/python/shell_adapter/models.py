@@ -683,6 +683,8 @@ class ShellMetadataAnswerHttp(TypedDict):
 
 class ShellMetadataAnswer(TypedDict):
     operating_system: str
+    platform: Literal["linux", "posix"]
+    """What the daemon uses of the operating system: all that Linux has, or what POSIX has"""
     shell: str
     """The default shell and its version"""
     workspace_directory: str

@@ -29,7 +29,7 @@ function describe(metadata: Answer<'shell_metadata'>): string[][] {
   const { limits } = metadata;
   return [
     ['system', metadata.operating_system],
-    ['kernel', `${metadata.kernel} (${metadata.architecture})`],
+    ['kernel', `${metadata.kernel} (${metadata.architecture}), platform ${metadata.platform}`],
     ['host', `${metadata.hostname}, user ${metadata.user}`],
     ['processors', String(metadata.cpus)],
     ['memory', `${inGib(metadata.memory_available_bytes)} available of ${inGib(metadata.memory_bytes)}`],

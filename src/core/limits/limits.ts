@@ -69,6 +69,17 @@ export function lowerLimits(bounds: Limits, wanted: Limits | undefined, boundBy:
   return lowered;
 }
 
+/**
+ * Refuses limits of a request that nothing here could enforce.
+ * @throws AdapterError INVALID_REQUEST
+ */
+export function assertEnforceable(wanted: Limits | undefined, unenforceable: readonly LimitName[]): void {
+  const name = unenforceable.find((each) => wanted?.[each] !== undefined);
+  if (name === undefined) return;
+  const message = `limits.${name}: adapter.platform is posix, which cannot enforce it; leave it out`;
+  throw new AdapterError('INVALID_REQUEST', message, { details: { field: `limits.${name}` } });
+}
+
 /** The lower value of each limit in two sets. Most commands have no limits of their own: that costs nothing. */
 export function stricterLimits(some: Limits, others: Limits): Limits {
   if (Object.keys(others).length === 0) return some;

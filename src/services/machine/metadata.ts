@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 
 import type { Principal } from '../../core/access/principal.js';
 import type { LimitSet, LimitsInForce } from '../../core/limits/safety-net.js';
+import type { PlatformName } from '../../core/platform.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { ChosenMechanism } from '../../engine/limits/probe.js';
@@ -36,6 +37,7 @@ export interface MetadataOptions {
   readonly limits: () => Answer<'shell_metadata'>['limits'];
   readonly limitsInForce: () => LimitsInForce;
   readonly mechanism: ChosenMechanism;
+  readonly platform: PlatformName;
   readonly served: () => ServedParts;
   /** Name of this node of a cluster; undefined for a daemon alone. */
   readonly node: string | undefined;
@@ -86,13 +88,15 @@ export class Metadata {
   async describe(principal: Principal): Promise<Answer<'shell_metadata'>> {
     const { pool } = this.#options.executions.of(principal);
     const workspace = pool.cwd;
-    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism, served, node } = this.#options;
+    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism, platform, served, node } =
+      this.#options;
     this.#fixed ??= this.#gatherFixed();
     const { mem } = await import('systeminformation');
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
     const shell = shells.find(({ path }) => path === defaultShell.path);
     return {
       operating_system: operatingSystem,
+      platform,
       shell: `${defaultShell.shell.name} ${shell?.version ?? defaultShell.path}`,
       workspace_directory: workspace,
       architecture: arch(),

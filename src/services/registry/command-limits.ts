@@ -1,5 +1,5 @@
 import { AdapterError } from '../../core/errors.js';
-import { type Limits, lowerLimits } from '../../core/limits/limits.js';
+import { assertEnforceable, type LimitName, type Limits, lowerLimits } from '../../core/limits/limits.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
 import type { Request } from '../../core/protocol/requests.js';
 
@@ -10,6 +10,8 @@ export interface CommandLimits {
   readonly maxOneShots: number;
   /** Limits on the processes of a one-shot, or of a session, together. */
   readonly resources: Limits;
+  /** Limits that the platform cannot enforce. */
+  readonly unenforceable: readonly LimitName[];
   readonly output: OutputLimits;
   readonly spoolMaxBytes: number;
   readonly replayMaxBytes: number;
@@ -32,13 +34,14 @@ export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }
 /**
  * The resource limits of a command: in a session only those of its request, for a one-shot all.
  * @param session limits of its session; undefined for a one-shot
- * @throws AdapterError INVALID_REQUEST when a limit is higher than the one in force
+ * @throws AdapterError INVALID_REQUEST when a limit is higher than the one in force, or cannot be enforced
  */
 export function resourceLimitsOf(
   { limits: wanted }: Pick<Request<'execute_command'>, 'limits'>,
   session: Limits | undefined,
-  { resources }: CommandLimits,
+  { resources, unenforceable }: Pick<CommandLimits, 'resources' | 'unenforceable'>,
 ): Limits | undefined {
+  assertEnforceable(wanted, unenforceable);
   if (!session) return lowerLimits(resources, wanted, 'configuration');
   return wanted && lowerLimits(session, wanted, 'session');
 }

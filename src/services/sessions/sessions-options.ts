@@ -1,6 +1,6 @@
 import type { AuditTrail } from '../../core/audit/event.js';
 import type { IdOptions } from '../../core/ids.js';
-import type { Limits } from '../../core/limits/limits.js';
+import type { LimitName, Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Quotas } from '../access/quotas.js';
@@ -21,6 +21,8 @@ export interface SessionLimits extends DeadlineLimits {
   readonly replayMaxBytes: number;
   /** Limits on all processes of a session together. */
   readonly resources: Limits;
+  /** Limits that the platform cannot enforce. */
+  readonly unenforceable: readonly LimitName[];
 }
 
 /** Dependencies of `Sessions`. */

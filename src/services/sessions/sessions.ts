@@ -3,7 +3,7 @@ import { auditPrincipal } from '../../core/audit/event.js';
 import { nodeOf } from '../../core/cluster/node-id.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../../core/ids.js';
-import { lowerLimits } from '../../core/limits/limits.js';
+import { assertEnforceable, lowerLimits } from '../../core/limits/limits.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
@@ -73,6 +73,7 @@ export class Sessions implements AsyncDisposable {
       const message = `${limits.maxSessions} sessions are open already (max_sessions); close one`;
       throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions: limits.maxSessions } });
     }
+    assertEnforceable(request.limits, limits.unenforceable);
     const resources = lowerLimits(limits.resources, request.limits, 'configuration');
     const installed = shellFor(request.shell, execution);
     const sandbox = chooseProfile(request.sandbox, pool.sandbox);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { CONFIRMATION_SETTINGS } from '../../confirmation/modes.js';
 import { LIMIT_MECHANISM_NAMES } from '../../limits/limits.js';
+import { PLATFORM_NAMES } from '../../platform.js';
 import * as field from '../fields.js';
 import { effectiveLimits } from '../results.js';
 import { daemonIdentity } from './daemon.js';
@@ -32,6 +33,9 @@ export const machineRequests = {
     input: z.strictObject({ node: onNode }),
     output: z.object({
       operating_system: z.string(),
+      platform: z
+        .enum(PLATFORM_NAMES)
+        .describe('What the daemon uses of the operating system: all that Linux has, or what POSIX has'),
       shell: z.string().describe('The default shell and its version'),
       workspace_directory: z.string(),
       architecture: z.string(),

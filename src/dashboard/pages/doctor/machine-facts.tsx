@@ -36,7 +36,7 @@ const Part = ({ title, facts }: { readonly title: string; readonly facts: readon
 
 const machine = (info: Metadata): readonly Fact[] => [
   ['Host', `${info.hostname}, user ${info.user}`],
-  ['System', `${info.operating_system}, kernel ${info.kernel}, ${info.architecture}`],
+  ['System', `${info.operating_system}, kernel ${info.kernel}, ${info.architecture}, platform ${info.platform}`],
   ['CPUs', info.cpus],
   ['Memory', `${formatBytes(info.memory_available_bytes)} of ${formatBytes(info.memory_bytes)} available`],
   ['Disk', info.disk_free_bytes === null ? 'unknown' : `${formatBytes(info.disk_free_bytes)} free`],

@@ -17,6 +17,8 @@ export interface Capabilities {
   readonly heldPaths: boolean;
   /** Which files another process has open, and whether it waits for input. */
   readonly openFiles: boolean;
+  /** How many bytes a process has written. */
+  readonly countWrites: boolean;
   /** A mark of the session that a process cannot lose by clearing its environment. */
   readonly marks: boolean;
 }

@@ -65,6 +65,7 @@ export const linux: Platform = {
     heldPaths: true,
     openFiles: true,
     marks: true,
+    countWrites: true,
   },
   processes,
   directories: linuxDirectories,

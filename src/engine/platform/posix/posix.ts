@@ -126,6 +126,7 @@ export const posix: Platform = {
     heldPaths: false,
     openFiles: false,
     marks: false,
+    countWrites: false,
   },
   processes: makeProcesses(),
   directories: posixDirectories,
