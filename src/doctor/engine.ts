@@ -68,7 +68,7 @@ export function inspectProc({ processes }: Platform): { readonly hasProcesses: b
 export function descriptorLimit(): number {
   const { userLimits } = process.report.getReport() as unknown as Report;
   const { soft } = userLimits.open_files;
-  return soft === 'unlimited' ? Infinity : Number(soft);
+  return soft === 'unlimited' ? Infinity : soft;
 }
 
 /** The part of a diagnostic report that is used. Source: https://nodejs.org/api/report.html. */

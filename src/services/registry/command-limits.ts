@@ -32,6 +32,18 @@ export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }
 }
 
 /**
+ * The resource limits of a session or of a one-shot, within those of the configuration.
+ * @throws AdapterError INVALID_REQUEST when a limit is higher than the one in force, or cannot be enforced
+ */
+export function boundLimits(
+  wanted: Limits | undefined,
+  { resources, unenforceable }: Pick<CommandLimits, 'resources' | 'unenforceable'>,
+): Limits {
+  assertEnforceable(wanted, unenforceable);
+  return lowerLimits(resources, wanted, 'configuration');
+}
+
+/**
  * The resource limits of a command: in a session only those of its request, for a one-shot all.
  * @param session limits of its session; undefined for a one-shot
  * @throws AdapterError INVALID_REQUEST when a limit is higher than the one in force, or cannot be enforced
@@ -41,7 +53,7 @@ export function resourceLimitsOf(
   session: Limits | undefined,
   { resources, unenforceable }: Pick<CommandLimits, 'resources' | 'unenforceable'>,
 ): Limits | undefined {
+  if (!session) return boundLimits(wanted, { resources, unenforceable });
   assertEnforceable(wanted, unenforceable);
-  if (!session) return lowerLimits(resources, wanted, 'configuration');
   return wanted && lowerLimits(session, wanted, 'session');
 }

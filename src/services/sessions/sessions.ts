@@ -3,7 +3,6 @@ import { auditPrincipal } from '../../core/audit/event.js';
 import { nodeOf } from '../../core/cluster/node-id.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../../core/ids.js';
-import { assertEnforceable, lowerLimits } from '../../core/limits/limits.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
@@ -11,6 +10,7 @@ import { randomBytes } from '../../engine/system/random.js';
 import { Session } from '../../engine/session/session.js';
 import type { SessionListener } from '../../engine/session/session-options.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
+import { boundLimits } from '../registry/command-limits.js';
 import type { Caller } from '../registry/caller.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { SessionAttachments } from './session-attachments.js';
@@ -73,8 +73,7 @@ export class Sessions implements AsyncDisposable {
       const message = `${limits.maxSessions} sessions are open already (max_sessions); close one`;
       throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions: limits.maxSessions } });
     }
-    assertEnforceable(request.limits, limits.unenforceable);
-    const resources = lowerLimits(limits.resources, request.limits, 'configuration');
+    const resources = boundLimits(request.limits, limits);
     const installed = shellFor(request.shell, execution);
     const sandbox = chooseProfile(request.sandbox, pool.sandbox);
     const cwd = enterableDirectory(request.cwd ?? pool.cwd, pool.cwd, execution);

@@ -1,4 +1,7 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 /** Where programs such as lsof(8) are, on Linux, macOS and the BSDs. */
 export const SYSTEM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
@@ -11,14 +14,15 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
  * ended, or nothing was found.
  * @throws Error with the code ENOENT when it is not installed, and for other failures
  */
-export function runProgram(program: string, args: readonly string[]): Promise<string> {
+export async function runProgram(program: string, args: readonly string[]): Promise<string> {
   const options = { env: { PATH: SYSTEM_PATH, LC_ALL: 'C' }, timeout: TIMEOUT_MS, maxBuffer: MAX_LIST_BYTES };
-  return new Promise((resolve, reject) => {
-    execFile(program, args, options, (error, stdout) => {
-      if (!error || error.code === 1) resolve(stdout);
-      else reject(error);
-    });
-  });
+  try {
+    return (await run(program, args, options)).stdout;
+  } catch (error) {
+    const { code, stdout = '' } = error as ExecFileException;
+    if (code === 1) return stdout;
+    throw error;
+  }
 }
 
 /** Whether an error of `runProgram` says that the program is not installed. */
