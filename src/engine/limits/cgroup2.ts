@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import { readSmallFile, tryWrite } from '../system/small-file.js';
-import { ownGroupOf } from './cgroup-paths.js';
+import { ownGroupOf } from '../platform/linux/cgroup-paths.js';
 import {
   homeIn,
   makeGroup,

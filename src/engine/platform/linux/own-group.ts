@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-import { ownGroupOf } from '../../limits/cgroup-paths.js';
+import { ownGroupOf } from './cgroup-paths.js';
 import { readSmallFile } from '../../system/small-file.js';
 import { parseField } from './proc-texts.js';
 

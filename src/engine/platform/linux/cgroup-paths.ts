@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { type Mount, parseMounts } from '../system/mount-table.js';
+import { type Mount, parseMounts } from '../../system/mount-table.js';
 
 /**
  * Maps a path in the hierarchy to a path below the mount: a container may have only a part of the hierarchy mounted.
