@@ -30,7 +30,7 @@ export interface HeldPath extends AsyncDisposable {
 }
 
 /** How a path is held. */
-export interface HoldOptions {
+interface HoldOptions {
   /**
    * False to hold a link itself.
    * @default true
