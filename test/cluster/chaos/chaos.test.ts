@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { canRunRedis } from '../harness/redis.js';
 import { runChaos } from './chaos.js';
 
-/** `scripts/chaos.mjs` gives both. */
+/** `scripts/chaos.mjs` gives these. */
 const MINUTES = Number(process.env['CHAOS_MINUTES'] ?? 1);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
+const ROLE = process.env['CHAOS_ROLE'] === 'node' ? 'node' : 'gateway';
 const IS_TOLD = process.env['CHAOS_MINUTES'] !== undefined;
 /** Time for the start, the last answers, and the end, in milliseconds. */
 const MARGIN_MS = 240_000;
@@ -14,7 +15,7 @@ describe.skipIf(!canRunRedis)('a cluster whose nodes are frozen, killed and cut 
   it(
     'runs no command twice, answers every request, and keeps output whole',
     async () => {
-      const report = await runChaos(MINUTES, SEED, (line) => {
+      const report = await runChaos({ minutes: MINUTES, seed: SEED, role: ROLE }, (line) => {
         if (IS_TOLD) process.stderr.write(`${line}\n`);
       });
       const counts = report.counts.map(([what, count]) => `  ${what.padEnd(50)} ${String(count).padStart(6)}\n`);

@@ -14,7 +14,7 @@ import { followStreams } from './clients/streams.js';
 import { Counts } from './counts.js';
 import { type Disturbance, disturbGateways, disturbWorkers } from './disturbances.js';
 import { Ledger } from './ledger.js';
-import { ChaosNodes } from './nodes.js';
+import { ChaosNodes, type ClientRole } from './nodes.js';
 
 /** How often the ledger is looked at, in milliseconds. */
 const LOOK_MS = 5000;
@@ -26,6 +26,14 @@ const AFTERMATH_MS = 10_000;
 const TOLD = 12;
 /** Most failures before a run ends. */
 const MOST_FAILURES = 10;
+
+/** What a run is. */
+interface ChaosOptions {
+  readonly minutes: number;
+  readonly seed: number;
+  /** Of those that take clients. */
+  readonly role: ClientRole;
+}
 
 /** What a run has done and found. */
 export interface ChaosReport {
@@ -39,8 +47,11 @@ export interface ChaosReport {
 }
 
 /** Has clients work while nodes are frozen, killed and cut off, and compares what they were told with what has happened. */
-export async function runChaos(minutes: number, seed: number, onLook: (line: string) => void): Promise<ChaosReport> {
-  await using nodes = await ChaosNodes.start();
+export async function runChaos(
+  { minutes, seed, role }: ChaosOptions,
+  onLook: (line: string) => void,
+): Promise<ChaosReport> {
+  await using nodes = await ChaosNodes.start(role);
   const run = new ChaosRun(nodes, seed);
   await run.work(minutes * 60_000, onLook);
   await run.end();

@@ -8,6 +8,10 @@ import { freePort, RedisServer } from '../harness/redis.js';
 export const LEASE = 3;
 /** Sessions whose client has gone end soon; longer than any client stays away, in seconds. */
 const GRACE = 45;
+const ADAPTER = { prewarm: { sessions: 0, one_shots: 1 }, reconnect_grace: GRACE };
+
+/** Role of the nodes that take clients. */
+export type ClientRole = 'gateway' | 'node';
 
 type Launch = (given: string | undefined) => Promise<TestDaemon>;
 
@@ -92,8 +96,16 @@ export class ChaosNodes implements AsyncDisposable {
     } = parts);
   }
 
-  /** Starts all of them. */
-  static async start(): Promise<ChaosNodes> {
+  /** The node of this name, or with this `name-incarnation`. */
+  find(node: string): ChaosNode | undefined {
+    return [...this.gateways, ...this.workers].find(({ name }) => node.startsWith(name));
+  }
+
+  /**
+   * Starts all of them.
+   * @param role of those that take clients: nodes run sessions, too
+   */
+  static async start(role: ClientRole): Promise<ChaosNodes> {
     const redis = await RedisServer.start();
     const cluster = new TestCluster({ redis_url: redis.url, lease: LEASE });
     const proxies = new Map<string, FlakyProxy>();
@@ -107,14 +119,15 @@ export class ChaosNodes implements AsyncDisposable {
           proxies.set(name, proxy);
           link['link_url'] = proxy.url.replace('http:', 'https:');
         }
-        const settings = { adapter: { prewarm: { sessions: 0, one_shots: 1 }, reconnect_grace: GRACE }, cluster: link };
+        const settings = { adapter: ADAPTER, cluster: link };
         const launch = async (given?: string) => (await cluster.startWorker(name, settings, { given })).daemon;
         return new ChaosNode(name, launch, ({ pid }) => instances.add(instanceOf(pid)));
       }),
     );
     const gateways = ['gate-1', 'gate-2'].map((name) => {
-      const launch = (given?: string) => cluster.startGateway(name, {}, {}, given);
-      return new ChaosNode(name, launch, () => undefined);
+      const settings = { settings: { adapter: ADAPTER } };
+      const launch = (given?: string) => cluster.startGateway(name, { role, drain_timeout: 1 }, settings, given);
+      return new ChaosNode(name, launch, ({ pid }) => instances.add(instanceOf(pid)));
     });
     const nodes = new ChaosNodes({ cluster, redis, gateways, workers, proxies, instances });
     try {

@@ -102,11 +102,11 @@ export class CommandSender {
     return false;
   }
 
-  /** A session is lost with its worker only. */
+  /** A session is lost with its node only. */
   #examineLoss(sessionId: string, about: string): void {
     const { nodes, fail } = this.#options;
-    const node = nodes.workers.find(({ name }) => nodeOf(sessionId)?.startsWith(name));
-    if (node?.wasDisturbedAfter(performance.now() - AFTERMATH_MS) !== true) fail(`its worker is well: ${about}`);
+    const node = nodes.find(nodeOf(sessionId) ?? '');
+    if (node?.wasDisturbedAfter(performance.now() - AFTERMATH_MS) !== true) fail(`its node is well: ${about}`);
   }
 
   #examine(
