@@ -26,16 +26,32 @@ export function toggleFilter(filters: ReadonlySet<string>, name: string): string
   return [...next].join(',');
 }
 
-/** The sessions that pass all filters, and have a text in their label, id, owner, directory or command. */
+/** What of the sessions is shown. */
+export interface SessionChoice {
+  /** Names of the filters that are on. */
+  readonly filters: ReadonlySet<string>;
+  readonly text: string;
+  /** Name of the node of a cluster; nothing for all. */
+  readonly node: string;
+  readonly caller: string;
+}
+
+/** The nodes of a cluster that sessions run on, by name; none for a daemon alone. */
+export const nodesOf = (sessions: Iterable<SessionInfo>): string[] =>
+  [...new Set([...sessions].flatMap(({ node }) => node ?? []))].sort();
+
+/** The sessions of a node that pass all filters, and have a text in their label, id, owner, directory or command. */
 export function filterSessions(
   sessions: Iterable<SessionInfo>,
-  { filters, text, caller }: { readonly filters: ReadonlySet<string>; readonly text: string; readonly caller: string },
+  { filters, text, node, caller }: SessionChoice,
 ): SessionInfo[] {
   const active = SESSION_FILTERS.filter(({ name }) => filters.has(name));
   const wanted = text.toLowerCase();
   return [...sessions].filter(
     (session) =>
-      active.every(({ accepts }) => accepts(session, caller)) && (wanted === '' || textOf(session).includes(wanted)),
+      (node === '' || session.node === node) &&
+      active.every(({ accepts }) => accepts(session, caller)) &&
+      (wanted === '' || textOf(session).includes(wanted)),
   );
 }
 

@@ -13,7 +13,14 @@ import { formatBytes, formatPercent } from '../../format/size.js';
 import { countOf } from '../../format/words.js';
 import { hrefOf } from '../../router/route.js';
 import { useDashboard } from '../../state/context.js';
-import { filterSessions, parseFilters, SESSION_FILTERS, toggleFilter } from './session-filters.js';
+import {
+  filterSessions,
+  nodesOf,
+  parseFilters,
+  SESSION_FILTERS,
+  type SessionChoice,
+  toggleFilter,
+} from './session-filters.js';
 
 const MB = 1024 * 1024;
 
@@ -99,24 +106,35 @@ const COLUMNS: readonly Column<SessionInfo>[] = [
   },
 ];
 
+/** For a cluster only. */
+const NODE_COLUMN: Column<SessionInfo> = {
+  key: 'node',
+  title: 'Node',
+  sortBy: ({ node }) => node ?? null,
+  render: ({ node }) => node,
+};
+const CLUSTER_COLUMNS = COLUMNS.toSpliced(1, 0, NODE_COLUMN);
+
 /** The sessions, with filters in the address. */
 export function SessionsTable(): JSX.Element {
   const { live, router, access } = useDashboard();
   const all = live.sessions.value;
-  const { show, q: text = '' } = router.route.value.query;
+  const { show, q: text = '', node = '' } = router.route.value.query;
   const filters = parseFilters(show);
   if (!all) return <Loading what="the sessions" />;
   const caller = access.info.value?.name ?? '';
-  const rows = filterSessions(all.values(), { filters, text, caller });
+  const choice = { filters, text, node, caller };
+  const rows = filterSessions(all.values(), choice);
+  const nodes = nodesOf(all.values());
   return (
-    <Panel title={`Sessions (${all.size})`} actions={<SessionTools filters={filters} text={text} caller={caller} />}>
+    <Panel title={`Sessions (${all.size})`} actions={<SessionTools choice={choice} nodes={nodes} />}>
       {rows.length === 0 ? (
         <NoSessions isFiltered={all.size > 0} />
       ) : (
         <DataTable
           label="Sessions"
           rows={rows}
-          columns={COLUMNS}
+          columns={nodes.length > 0 ? CLUSTER_COLUMNS : COLUMNS}
           keyOf={({ session_id: id }) => id}
           initialSort="label"
         />
@@ -126,12 +144,12 @@ export function SessionsTable(): JSX.Element {
 }
 
 interface SessionToolsProps {
-  readonly filters: ReadonlySet<string>;
-  readonly text: string;
-  readonly caller: string;
+  readonly choice: SessionChoice;
+  readonly nodes: readonly string[];
 }
 
-function SessionTools({ filters, text, caller }: SessionToolsProps): JSX.Element {
+function SessionTools({ choice, nodes }: SessionToolsProps): JSX.Element {
+  const { filters, text, node } = choice;
   const { live, router } = useDashboard();
   const all = live.sessions.value ?? new Map<string, SessionInfo>();
   return (
@@ -140,7 +158,7 @@ function SessionTools({ filters, text, caller }: SessionToolsProps): JSX.Element
         <Chip
           key={name}
           isOn={filters.has(name)}
-          count={filterSessions(all.values(), { filters: new Set([name]), text: '', caller }).length}
+          count={filterSessions(all.values(), { ...choice, filters: new Set([name]), text: '' }).length}
           onToggle={() => {
             router.setQuery({ show: toggleFilter(filters, name) });
           }}
@@ -148,6 +166,7 @@ function SessionTools({ filters, text, caller }: SessionToolsProps): JSX.Element
           {title}
         </Chip>
       ))}
+      {nodes.length > 0 && <NodeChoice nodes={nodes} node={node} />}
       <label>
         <span class="hidden">Search the sessions</span>
         <input
@@ -160,6 +179,30 @@ function SessionTools({ filters, text, caller }: SessionToolsProps): JSX.Element
         />
       </label>
     </div>
+  );
+}
+
+function NodeChoice({ nodes, node }: { readonly nodes: readonly string[]; readonly node: string }): JSX.Element {
+  const { router } = useDashboard();
+  // A node whose sessions have ended can still be the one that is chosen.
+  const names = [...new Set([...nodes, ...(node === '' ? [] : [node])])].sort();
+  return (
+    <label>
+      <span class="hidden">Node of the sessions</span>
+      <select
+        value={node}
+        onChange={({ currentTarget }) => {
+          router.setQuery({ node: currentTarget.value });
+        }}
+      >
+        <option value="">All nodes</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
