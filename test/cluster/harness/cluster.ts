@@ -18,7 +18,7 @@ export interface TestWorker {
 }
 
 /** How a worker is started. */
-interface WorkerStart extends Pick<DaemonOptions, 'env' | 'launcher'> {
+interface WorkerStart extends Pick<DaemonOptions, 'env' | 'launcher' | 'command'> {
   /** Folder of a worker that has ended: the same state and workspace. The log is begun again. */
   readonly given?: string | undefined;
   /** Where gateways reach it. @default 127.0.0.1 */
