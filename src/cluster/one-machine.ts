@@ -8,8 +8,13 @@ import type { Relay } from './relay.js';
 import type { Router, Send } from './router.js';
 import type { Worker, Workers } from './workers.js';
 
-/** Requests of which the records are with the worker that takes what is new. */
-const ABOUT_RECORDS: ReadonlySet<string> = new Set(['read_audit', 'verify_audit']);
+/** Requests about files that all workers share, and about the records of what they run. */
+const ABOUT_FILES: ReadonlySet<string> = new Set([
+  'list_recordings',
+  'list_remembered_approvals',
+  'read_audit',
+  'verify_audit',
+]);
 
 /** Dependencies of `OneMachine`. */
 export interface OneMachineOptions {
@@ -36,7 +41,8 @@ export class OneMachine {
     if (name === 'daemon_status') return () => this.#status(received);
     const address = addressOf(name, request);
     const worker = this.#taking;
-    const isAny = address.to === 'only_worker' || (address.to === 'machine' && ABOUT_RECORDS.has(name));
+    const namesNone = address.to === 'machine' || address.to === 'all';
+    const isAny = address.to === 'only_worker' || (namesNone && ABOUT_FILES.has(name));
     if (isAny && worker) return () => router.ask(worker, received);
     const isRepeated = address.to === 'place' && ownIdOf(received) !== undefined;
     return isRepeated ? this.#oldestFirst(received) : router.route(received);

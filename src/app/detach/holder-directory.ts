@@ -121,6 +121,10 @@ export function allHolderDirectories(stateDirectory: string): readonly HolderDir
   return names.map((name) => new HolderDirectory(join(parent, name)));
 }
 
+/** The directory of the only daemon with this port. */
+export const directoryOf = (stateDirectory: string, port: number): HolderDirectory =>
+  new HolderDirectory(join(parentOf(stateDirectory), String(port)));
+
 /** A directory that a running daemon has for itself. */
 export interface OwnedDirectory extends Disposable {
   readonly directory: HolderDirectory;

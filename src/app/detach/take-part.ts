@@ -5,6 +5,7 @@ import type { RuntimeContext } from '../runtime-context.js';
 
 import { fingerprintOf } from './configurations.js';
 import type { DetachedDaemon, Detachment, Holder } from './detach.js';
+import { directoryOf } from './holder-directory.js';
 import { HolderLife } from './holder-life.js';
 import { Holders } from './holders.js';
 
@@ -23,8 +24,20 @@ interface Parts {
  * @throws Error when no holder can be started
  */
 export async function takePart(detachment: Detachment | undefined, parts: Parts): Promise<() => void> {
+  if (detachment?.as === 'daemon') return await haveHeld(detachment, parts);
   if (detachment?.as === 'holder') hold(detachment, parts);
-  return detachment?.as === 'daemon' ? await haveHeld(detachment, parts) : () => undefined;
+  else warnOfHolders(parts.context);
+  return () => undefined;
+}
+
+/** Sessions that an earlier daemon has had held cannot be reached by one that holds its sessions itself. */
+function warnOfHolders({ configuration, log }: RuntimeContext): void {
+  const { adapter, socketio } = configuration();
+  const holders = directoryOf(adapter.stateDirectory, socketio.port).living();
+  if (holders.length === 0) return;
+  log('holders').warn('sessions of an earlier daemon cannot be reached without adapter.detach; `stop` ends them', {
+    processes: holders.map(({ pid }) => pid),
+  });
 }
 
 async function haveHeld({ directory, command }: DetachedDaemon, parts: Parts): Promise<() => void> {

@@ -1,4 +1,5 @@
 import { allHolderDirectories, type HolderDirectory } from '../../app/detach/holder-directory.js';
+import type { Answer } from '../../client/index.js';
 import { choosePlatform } from '../../engine/platform/choose-platform.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, givenUrl } from '../connect/daemon-address.js';
@@ -22,9 +23,7 @@ export async function stopDaemon(context: Context, options: DaemonOptions): Prom
     return;
   }
   const { status, url } = found;
-  const directories = allHolderDirectories(status.state_directory).filter(
-    (directory) => directory.ownerOn(platform) === status.pid,
-  );
+  const directories = directoriesOf(status, url);
   await endDaemon(status, url);
   // Not before the daemon, which would start others.
   await endHolders(directories);
@@ -32,6 +31,18 @@ export async function stopDaemon(context: Context, options: DaemonOptions): Prom
 }
 
 const platform = choosePlatform('auto');
+
+/** The directory of a daemon that runs, and that of one before it at the same port. */
+function directoriesOf(
+  { pid, state_directory: state }: Answer<'daemon_status'>,
+  url: string,
+): readonly HolderDirectory[] {
+  const port = URL.canParse(url) ? new URL(url).port : '';
+  return allHolderDirectories(state).filter((directory) => {
+    const owner = directory.ownerOn(platform);
+    return owner === pid || (owner === undefined && String(directory.port) === port);
+  });
+}
 
 /** The directories of daemons that have ended, with the port of the configuration; none for an address alone. */
 async function abandoned(options: DaemonOptions, context: Context): Promise<readonly HolderDirectory[]> {

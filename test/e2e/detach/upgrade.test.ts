@@ -15,9 +15,10 @@ const CHANGED = { adapter: { kill_grace: 3 } };
 
 it('with other settings, old sessions keep theirs, and the process that holds them ends with the last one', async () => {
   await using detached = await DetachedDaemon.start();
-  const sessionId = await (async () => {
+  const { sessionId, checkpointId } = await (async () => {
     await using client = await detached.connect();
-    return await client.openSession();
+    const { checkpoint_id: checkpointId } = await client.request('checkpoint_workspace', {});
+    return { sessionId: await client.openSession(), checkpointId };
   })();
   const { holder } = detached;
   await detached.end('SIGTERM');
@@ -42,6 +43,10 @@ it('with other settings, old sessions keep theirs, and the process that holds th
   await eventually(async () => {
     expect((await client.request('list_nodes')).nodes.map(({ node }) => node)).toEqual(['daemon', 'holder-2']);
   });
+  // Checkpoints outlive them both.
+  const { checkpoints } = await client.request('list_checkpoints', {});
+  expect(checkpoints.map(({ checkpoint_id: id }) => id)).toEqual([checkpointId]);
+  expect((await client.request('diff_workspace', { checkpoint_id: checkpointId })).error).toBeUndefined();
 });
 
 it('a command that is sent again after an upgrade has run once', async () => {
@@ -114,6 +119,20 @@ it('stop ends the sessions too, also those that a killed daemon has left', async
     expect.stringMatching(/^not running: .*; ended the sessions that had outlived it \(1 process\)\n$/),
   ]);
   expect(isRunning(second.pid)).toBe(false);
+});
+
+it('a daemon that holds its sessions itself says whom it cannot reach, and stop ends them', async () => {
+  await using detached = await DetachedDaemon.start();
+  {
+    await using client = await detached.connect();
+    await client.openSession();
+  }
+  const { holder } = detached;
+  await detached.end('SIGKILL');
+  await detached.startAgain({ adapter: { detach: false } });
+  expect(detached.daemon.output).toContain('sessions of an earlier daemon cannot be reached without adapter.detach');
+  expect((await runCli(['stop', '--url', detached.url])).code).toBe(0);
+  expect(isProcess(holder.pid, holder.identity)).toBe(false);
 });
 
 it('a reload reaches what holds the sessions', async () => {
