@@ -165,6 +165,28 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
     }
   });
 
+  it('lists processes without blocking, once for all that is asked together', async () => {
+    const { child } = await start('echo ready; exec sleep 300');
+    const { askAside, list, pids, tagOf } = processes;
+    // On Linux no question takes long.
+    if (askAside === undefined) return;
+    const ask = () => [pids().includes(child.pid!), list().length === pids().length, tagOf(child.pid!)];
+    expect(await Promise.all([askAside(ask), askAside(ask)])).toEqual([
+      [true, true, `${TAG}.1`],
+      [true, true, `${TAG}.1`],
+    ]);
+    const younger = (await start('echo ready; exec sleep 300')).child;
+    const asked = askAside(pids);
+    const ended = once(younger, 'exit');
+    expect(await asked).toContain(younger.pid);
+    process.kill(younger.pid!, 'SIGKILL');
+    await ended;
+    // What is asked later is not answered from that list.
+    expect(pids()).not.toContain(younger.pid);
+    expect(await askAside(pids)).not.toContain(younger.pid);
+    await expect(askAside(() => Promise.reject(new Error('asked in vain')))).rejects.toThrow('in vain');
+  });
+
   it('finds the ports on which processes listen', async () => {
     const { listening } = platform;
     const { server, port } = await listen();

@@ -32,8 +32,9 @@ export class TableReader implements UsageReader {
   async sample(): Promise<ProcessSnapshot> {
     const slices = new Slices();
     const entries: ProcessEntry[] = [];
-    for (const pid of this.processes.pids()) {
-      const entry = this.processes.read(pid);
+    const { askAside, pids, read } = this.processes;
+    for (const pid of askAside ? await askAside(pids) : pids()) {
+      const entry = read(pid);
       if (entry) entries.push(entry);
       if (slices.isOver) await slices.next();
     }

@@ -60,20 +60,26 @@ function isMissingProgram({ spec: { command, args, env } }: Command, code: strin
 }
 
 /**
- * Whether an ended one-shot may have left processes running: not in a sandbox, where they end with it.
+ * Finds the processes that an ended one-shot has left running: none in a sandbox, where they end with it.
  * @param isHeld whether a process still holds its pipes
  */
-export const mayHaveLeft = (process: OneShotProcess, beginning: StartMarker, isHeld: boolean): boolean =>
-  !process.isIsolated && (isHeld || findNewProcesses(process.scope, beginning).length > 0);
+export function leftBy(
+  process: OneShotProcess,
+  beginning: StartMarker,
+  isHeld: boolean,
+): ProcessEntry[] | Promise<ProcessEntry[]> {
+  if (process.isIsolated) return [];
+  const { scope } = process;
+  const mayHaveLeft = () => isHeld || findNewProcesses(scope, beginning).length > 0;
+  const { askAside } = scope.processes;
+  if (!askAside) return mayHaveLeft() ? findLeft(process, isHeld) : [];
+  return askAside(mayHaveLeft).then((isSo) => (isSo ? findLeft(process, isHeld) : []));
+}
 
-/**
- * Finds the processes that an ended one-shot has left running.
- * @param isHeld whether a process still holds its pipes
- */
-export function findLeft(process: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
+function findLeft({ scope, shellLine }: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
   return findBackgroundProcesses({
-    scope: process.scope,
+    scope,
     mustBeThere: isHeld,
-    isAppearing: ({ pid }) => commandLineOf(pid, process.scope.processes) === process.shellLine,
+    isAppearing: ({ pid }) => commandLineOf(pid, scope.processes) === shellLine,
   });
 }

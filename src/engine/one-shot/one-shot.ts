@@ -12,7 +12,7 @@ import { noteKernelActions } from '../session/session-limit-target.js';
 import type { InstalledShell } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
 import { oneShotText } from '../shells/one-shot-text.js';
-import { BACKGROUND_ENDED, commandEnd, failedStart, findLeft, mayHaveLeft } from './one-shot-end.js';
+import { BACKGROUND_ENDED, commandEnd, failedStart, leftBy } from './one-shot-end.js';
 import { oneShotLimitTarget, type OnLongRunning, startWithLimits } from './one-shot-limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import { OrphanReaper } from './orphan-reaper.js';
@@ -227,7 +227,8 @@ export class OneShotRunner implements AsyncDisposable {
     // Nothing is awaited without need: most commands end here at once.
     const survivors = command.endReason ? await endRest(flight) : [];
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const background = mayHaveLeft(process, beginning, isHeld) ? await findLeft(process, isHeld) : [];
+    const left = leftBy(process, beginning, isHeld);
+    const background = Array.isArray(left) ? left : await left;
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
     if (isIsolated) command.stderr.write(process.complaint);

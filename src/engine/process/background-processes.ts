@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findNewProcesses } from './new-processes.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import type { Processes } from '../platform/contract/processes.js';
+import type { StartMarker } from '../platform/contract/start-marker.js';
 import type { ProcessRoot } from './process-root.js';
 import { findSessionProcesses, type SessionScope } from './find-processes.js';
 import { type ReportedProcess, reportProcess } from './reported-process.js';
@@ -33,17 +34,12 @@ export async function findBackgroundProcesses({
   isAppearing,
 }: BackgroundProcessesQuery): Promise<ProcessEntry[]> {
   const { processes } = scope;
-  let beginning = processes.markStart();
-  let living = findSessionProcesses(scope);
+  let last: Search | undefined;
   let before: string | undefined;
   for (let round = 0; ; round += 1) {
-    const since = beginning;
-    beginning = processes.markStart();
-    const known = new Set(living.map(({ pid }) => pid));
-    const seen = [...living, ...findNewProcesses(scope, since).filter(({ pid }) => !known.has(pid))];
-    living = seen.flatMap((entry) => asItIsNow(entry, processes));
-    // During execve(2) a process looks like one that is ending.
-    const found = living.filter((entry) => !processes.isEnding(entry));
+    const look = () => search(scope, last);
+    last = processes.askAside ? await processes.askAside(look) : look();
+    const { seen, found } = last;
     // A process that has ended meanwhile may have started another one before.
     const hasLost = found.length < seen.length;
     const isMissing = hasLost || (mustBeThere && found.length === 0);
@@ -51,10 +47,32 @@ export async function findBackgroundProcesses({
     const isSettled = shown === before || !found.some(processes.isYoung);
     const appearing = found.filter(isAppearing);
     const pause = pauseAfter(round, appearing.some(processes.isWaitingForCpu));
-    if (pause === undefined || (!isMissing && isSettled && appearing.length === 0)) return found;
+    if (pause === undefined || (!isMissing && isSettled && appearing.length === 0)) return [...found];
     before = shown;
     await sleep(pause);
   }
+}
+
+/** What a search has found, and when it began. */
+interface Search {
+  readonly beginning: StartMarker;
+  readonly seen: readonly ProcessEntry[];
+  readonly living: readonly ProcessEntry[];
+  /** Those that are not about to end. */
+  readonly found: readonly ProcessEntry[];
+}
+
+/** Searches everywhere, or after another search, for what has been started since. */
+function search(scope: SessionScope, last: Search | undefined): Search {
+  const { processes } = scope;
+  const since = last?.beginning ?? processes.markStart();
+  const earlier = last?.living ?? findSessionProcesses(scope);
+  const beginning = processes.markStart();
+  const known = new Set(earlier.map(({ pid }) => pid));
+  const seen = [...earlier, ...findNewProcesses(scope, since).filter(({ pid }) => !known.has(pid))];
+  const living = seen.flatMap((entry) => asItIsNow(entry, processes));
+  // During execve(2) a process looks like one that is ending.
+  return { beginning, seen, living, found: living.filter((entry) => !processes.isEnding(entry)) };
 }
 
 /** Returns the pause after a search, in milliseconds; undefined when there is no use in another one. */

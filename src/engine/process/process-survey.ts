@@ -111,7 +111,8 @@ export function nextSurvey(processes: Processes): Promise<ProcessSurvey> {
   const survey = new Promise<ProcessSurvey>((resolve) => {
     setImmediate(() => {
       pending.delete(processes);
-      resolve(new ProcessSurvey(processes));
+      const survey = () => new ProcessSurvey(processes);
+      resolve(processes.askAside ? processes.askAside(survey) : survey());
     });
   });
   pending.set(processes, survey);

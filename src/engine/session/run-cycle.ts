@@ -196,7 +196,7 @@ export class RunCycle implements Disposable {
     sendSignal(this.#context.sessionShell.shell.pid, 'SIGKILL');
   }
 
-  #finish(run: CommandRun, report: ShellReport): Promise<void> | undefined {
+  #finish(run: CommandRun, report: ShellReport): Promise<unknown> | undefined {
     // The shell ended as well while the last of the processes was ended; its exit has settled the command.
     if (this.#run !== run) return undefined;
     const { sessionShell } = this.#context;
@@ -219,9 +219,14 @@ export class RunCycle implements Disposable {
       if (run.command.mayDisturbTerminal) sessionShell.saveNow();
       this.#settle(run, report.exitCode, this.state.sessionState, []);
     };
-    if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(run, isHeld).then(settle);
-    settle();
-    return undefined;
+    const search = () => {
+      if (this.#run !== run) return undefined;
+      if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(run, isHeld).then(settle);
+      settle();
+      return undefined;
+    };
+    const { askAside } = shell.processes;
+    return askAside ? askAside(search) : search();
   }
 
   #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {

@@ -16,6 +16,7 @@ import * as starts from './start-marker.js';
 
 /** Processes through /proc: proc(5). */
 const processes: Processes = {
+  askAside: undefined,
   read: table.readProcess,
   readNow: table.readProcess,
   list: table.listProcesses,

@@ -22,16 +22,17 @@ const isSameStart = (a: number, b: number): boolean => Math.abs(a - b) <= START_
 function readFrom(snapshots: ProcessSnapshots, pid: number): ProcessEntry | undefined {
   if (pid <= 0 || !exists(pid)) return undefined;
   // It may have been started since.
-  return snapshots.recent.entries.get(pid) ?? snapshots.take().entries.get(pid);
+  return snapshots.recent.entries.get(pid) ?? snapshots.current.entries.get(pid);
 }
 
 function tableOf(snapshots: ProcessSnapshots): ProcessTable {
   const children = (pid: number) => [...snapshots.recent.entries.values()].filter(({ parent }) => parent === pid);
   return {
+    askAside: (ask) => snapshots.askAside(ask),
     read: (pid) => readFrom(snapshots, pid),
     readNow: (pid) => snapshots.take().entries.get(pid),
-    list: () => [...snapshots.take().entries.values()],
-    pids: () => [...snapshots.take().entries.keys()],
+    list: () => [...snapshots.current.entries.values()],
+    pids: () => [...snapshots.current.entries.keys()],
     childrenOf: children,
     childPidsOf: (pid) => children(pid).map((child) => child.pid),
     // ps(1) separates arguments by blanks, which they may contain.
@@ -91,7 +92,7 @@ function clockOf(snapshots: ProcessSnapshots): ProcessClock {
       count: Infinity,
       newest: undefined,
       includes: () => true,
-      list: () => [...snapshots.take().entries.keys()],
+      list: () => [...snapshots.current.entries.keys()],
     }),
     watchForNew: () => ({ hasAny: true }),
   };

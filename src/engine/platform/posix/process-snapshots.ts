@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 
 import { type ProcessEntry, TAG_VARIABLE, TICKS_PER_SECOND } from '../contract/process-entry.js';
 import { LIST_ARGUMENTS, type ListedProcess, parseProcessList, parseVariable } from './process-list.js';
@@ -10,6 +10,7 @@ const WITH_ENVIRONMENT = process.platform === 'darwin' ? ['-E', '-ww'] : ['eww']
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 /** Dates in the locale C and in UTC; other text as it is. */
 const ENVIRONMENT = { TZ: 'UTC0', LC_TIME: 'C', LC_CTYPE: 'C.UTF-8' };
+const OPTIONS = { env: ENVIRONMENT, encoding: 'utf8', maxBuffer: MAX_LIST_BYTES } as const;
 /** Age up to which a snapshot serves for single processes, in milliseconds: a poll then does not run ps(1) each time. */
 const RECENT_MS = 20;
 /** The same as a multiple of the time that it took: on a loaded machine, questions about many processes share one too. */
@@ -39,6 +40,9 @@ interface KnownTag {
   readonly tag: string | undefined;
 }
 
+/** Most runs of ps(1) at a time that nothing is blocked by. */
+const MAX_ASIDE = 2;
+
 const EMPTY: Snapshot = { recentUntil: -Infinity, entries: new Map(), lines: new Map(), starts: new Map() };
 
 /** Whether a process with this pid exists: a zombie counts. */
@@ -51,10 +55,16 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Takes snapshots of all processes by ps(1): about 5 ms each, which block. */
+/** Takes snapshots of all processes by ps(1): about 5 ms each. */
 export class ProcessSnapshots {
   #last = EMPTY;
   #known = new Map<number, KnownTag>();
+  /** That of the questions that are asked now. */
+  #asked: Snapshot | undefined;
+  /** Those that are being taken aside. */
+  readonly #running = new Set<Promise<Snapshot | undefined>>();
+  /** The one after them. */
+  #next: Promise<Snapshot | undefined> | undefined;
 
   /** The last one, however old. */
   get last(): Snapshot {
@@ -63,16 +73,70 @@ export class ProcessSnapshots {
 
   /** One that is as good as new. */
   get recent(): Snapshot {
-    return performance.now() < this.#last.recentUntil ? this.#last : this.take();
+    return this.#asked ?? (performance.now() < this.#last.recentUntil ? this.#last : this.take());
+  }
+
+  /** That of `askAside`, else a new one. */
+  get current(): Snapshot {
+    return this.#asked ?? this.take();
   }
 
   /**
-   * Takes a new one.
+   * Takes a new one, which blocks.
    * @throws Error when ps(1) cannot be run
    */
   take(): Snapshot {
     const startedAt = performance.now();
-    const { text, pid: own } = run(LIST_ARGUMENTS);
+    return this.#note(startedAt, run(LIST_ARGUMENTS));
+  }
+
+  /** Takes a new one without blocking, with its tags, and answers questions from it; see `ProcessTable`. */
+  async askAside<T>(ask: () => T): Promise<T> {
+    const snapshot = await this.#nextAside();
+    this.#asked = snapshot;
+    try {
+      return ask();
+    } finally {
+      this.#asked = undefined;
+    }
+  }
+
+  /** One that begins after the call: all who wait for it share it. Undefined when ps(1) has failed. */
+  #nextAside(): Promise<Snapshot | undefined> {
+    this.#next ??= this.#whenRoom().then(() => {
+      this.#next = undefined;
+      const taking = this.#takeAside();
+      this.#running.add(taking);
+      return taking.finally(() => this.#running.delete(taking));
+    });
+    return this.#next;
+  }
+
+  async #whenRoom(): Promise<void> {
+    if (this.#running.size >= MAX_ASIDE) await Promise.race(this.#running);
+  }
+
+  /** Returns the tags of all processes of a snapshot. */
+  tagsOf(snapshot: Snapshot): ReadonlyMap<number, string | undefined> {
+    if (snapshot.tags) return snapshot.tags;
+    const unknown = this.#untaggedIn(snapshot);
+    return this.#noteTags(snapshot, unknown.length === 0 ? NO_TAGS : tagsIn(run(tagArguments(unknown))));
+  }
+
+  async #takeAside(): Promise<Snapshot | undefined> {
+    const startedAt = performance.now();
+    try {
+      const snapshot = this.#note(startedAt, await runAside(LIST_ARGUMENTS));
+      const unknown = this.#untaggedIn(snapshot);
+      this.#noteTags(snapshot, unknown.length === 0 ? NO_TAGS : tagsIn(await runAside(tagArguments(unknown))));
+      return snapshot;
+    } catch {
+      // The questions run ps(1) themselves, and report what is wrong.
+      return undefined;
+    }
+  }
+
+  #note(startedAt: number, { text, pid: own }: Listing): Snapshot {
     const listed = parseProcessList(text).filter(({ pid }) => pid !== own);
     const sessions = sessionsOf(listed);
     const entries = new Map<number, ProcessEntry>();
@@ -89,29 +153,29 @@ export class ProcessSnapshots {
     return this.#last;
   }
 
-  /** Returns the tags of all processes of a snapshot. */
-  tagsOf(snapshot: Snapshot): ReadonlyMap<number, string | undefined> {
-    return (snapshot.tags ??= this.#readTags(snapshot));
+  #isKnown({ lines }: Snapshot, { pid, startTicks }: ProcessEntry): boolean {
+    const known = this.#known.get(pid);
+    return known?.startTicks === startTicks && known.line === lines.get(pid);
   }
 
-  #readTags({ entries, lines }: Snapshot): ReadonlyMap<number, string | undefined> {
-    const before = this.#known;
-    const isKnown = ({ pid, startTicks }: ProcessEntry) => {
-      const known = before.get(pid);
-      return known?.startTicks === startTicks && known.line === lines.get(pid);
-    };
-    const unknown = [...entries.values()].filter((entry) => !isKnown(entry)).map(({ pid }) => pid);
-    const read = unknown.length === 0 ? new Map<number, string>() : readVariable(unknown);
+  /** Pids of processes whose tags have to be read. */
+  #untaggedIn(snapshot: Snapshot): readonly number[] {
+    return [...snapshot.entries.values()].filter((entry) => !this.#isKnown(snapshot, entry)).map(({ pid }) => pid);
+  }
+
+  #noteTags(snapshot: Snapshot, read: ReadonlyMap<number, string>): ReadonlyMap<number, string | undefined> {
     const tags = new Map<number, string | undefined>();
-    this.#known = new Map();
-    for (const entry of entries.values()) {
+    const known = new Map<number, KnownTag>();
+    for (const entry of snapshot.entries.values()) {
       const { pid, startTicks } = entry;
-      const tag = isKnown(entry) ? before.get(pid)?.tag : read.get(pid);
+      const tag = this.#isKnown(snapshot, entry) ? this.#known.get(pid)?.tag : read.get(pid);
       tags.set(pid, tag);
       const isYoung = Date.now() / 10 - startTicks < YOUNG_TICKS;
       // While a program is being executed, the kernel shows no environment.
-      if (tag !== undefined || !isYoung) this.#known.set(pid, { startTicks, line: lines.get(pid) ?? '', tag });
+      if (tag !== undefined || !isYoung) known.set(pid, { startTicks, line: snapshot.lines.get(pid) ?? '', tag });
     }
+    this.#known = known;
+    snapshot.tags = tags;
     return tags;
   }
 
@@ -121,20 +185,40 @@ export class ProcessSnapshots {
   }
 }
 
-function run(args: readonly string[]): { readonly text: string; readonly pid: number } {
-  const { error, stdout, stderr, status, pid } = spawnSync(PS, args, {
-    env: ENVIRONMENT,
-    encoding: 'utf8',
-    maxBuffer: MAX_LIST_BYTES,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+const NO_TAGS: ReadonlyMap<number, string> = new Map();
+
+/** What ps(1) has printed, and its own pid. */
+interface Listing {
+  readonly text: string;
+  readonly pid: number | undefined;
+}
+
+/** @throws Error when it cannot be run */
+function run(args: readonly string[]): Listing {
+  const { error, stdout, stderr, status, pid } = spawnSync(PS, args, { ...OPTIONS, stdio: ['ignore', 'pipe', 'pipe'] });
   if (error) throw new Error(`processes cannot be listed: ${error.message}`, { cause: error });
   if (status !== 0 && stdout === '' && stderr !== '') throw new Error(`processes cannot be listed: ${stderr.trim()}`);
   return { text: stdout, pid };
 }
 
-const readVariable = (pids: readonly number[]): ReadonlyMap<number, string> =>
-  parseVariable(run([...WITH_ENVIRONMENT, '-o', 'pid=', '-o', 'args=', '-p', pids.join(',')]).text, TAG_VARIABLE);
+/** The same, without blocking. */
+function runAside(args: readonly string[]): Promise<Listing> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(PS, args, OPTIONS, (error, text) => {
+      // It ends with 1 where none of the processes is left.
+      if (error && error.code !== 1)
+        reject(new Error(`processes cannot be listed: ${error.message}`, { cause: error }));
+      else resolve({ text, pid: child.pid });
+    });
+  });
+}
+
+const tagArguments = (pids: readonly number[]): readonly string[] => [
+  ...WITH_ENVIRONMENT,
+  ...['-o', 'pid=', '-o', 'args=', '-p', pids.join(',')],
+];
+
+const tagsIn = ({ text }: Listing): ReadonlyMap<number, string> => parseVariable(text, TAG_VARIABLE);
 
 /** The name of a program from its command line. */
 function nameOf(line: string): string {
