@@ -1,5 +1,5 @@
 // Runs the trap suite: against daemons of its own, or with `--url http://HOST:PORT` against one that runs already.
-// `--shell NAME` chooses the sessions' shell. Anything else goes to vitest: `npm run conformance -- -t D7`.
+// `--shell NAME` chooses the sessions' shell, `--platform posix` the platform of the daemons. Anything else goes to vitest: `npm run conformance -- -t D7`.
 // `--security` runs the security suite instead: `--tokens FILE` names a JSON file with tokens for the daemon at the address
 // (docs/develop/testing.md), and `--json` prints the report for programs.
 // `--peers` runs the traps at other systems instead, which it installs into a cache of this user, and at our own daemon, and writes the
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 const OPTIONS = {
   url: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_URL' },
   shell: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_SHELL' },
+  platform: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_PLATFORM' },
   tokens: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_TOKENS' },
   json: { type: 'boolean', variable: 'SHELL_ADAPTER_CONFORMANCE_JSON' },
   security: { type: 'boolean' },

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { linux } from '../../src/engine/platform/linux/linux.js';
+import { posix } from '../../src/engine/platform/posix/posix.js';
 import { findDefaultShell, findProgram } from '../../src/engine/shells/list.js';
 import { canSandbox } from '../support/sandbox.js';
 import { ALIVE, FISH_ROWS, LEFT_OUT } from './shells/fish-rows.js';
@@ -13,6 +15,11 @@ import { STATE_ROWS } from './shells/state-rows.js';
 import { expectResult } from './shells/table.js';
 import type { RunningCommand, TestSession } from './shells/test-session.js';
 
+const SURROUNDINGS = [
+  { platform: linux, sandbox: 'none' },
+  ...(canSandbox ? ([{ platform: linux, sandbox: 'workspace' }] as const) : []),
+  { platform: posix, sandbox: 'none' },
+] as const;
 const isInstalled = findProgram('fish', PATH) !== undefined;
 const COMMANDS = 100;
 /** Enough for a race of some microseconds to show now and then. */
@@ -28,12 +35,12 @@ test.runIf(isInstalled)('fish runs sessions alone', () => {
   expect(() => findDefaultShell('fish', PATH)).toThrow(/fish runs sessions alone: adapter.shell can be bash, zsh, sh/);
 });
 
-describe.runIf(isInstalled).each(canSandbox ? (['none', 'workspace'] as const) : (['none'] as const))(
-  'fish, sandbox %s',
-  (sandbox) => {
+describe.runIf(isInstalled).each(SURROUNDINGS)(
+  'fish, sandbox $sandbox, platform $platform.name',
+  ({ platform, sandbox }) => {
     let bench: ShellHarness;
     beforeAll(async () => {
-      bench = await ShellHarness.start('fish', { profile: sandbox });
+      bench = await ShellHarness.start('fish', { profile: sandbox, platform });
     });
     afterAll(async () => {
       await bench[Symbol.asyncDispose]();
@@ -50,6 +57,8 @@ describe.runIf(isInstalled).each(canSandbox ? (['none', 'workspace'] as const) :
         }
       },
     );
+    // As in contract.ts: these wait for what /proc shows.
+    if (!platform.can.openFiles) return;
     describe('interrupts', () => {
       interruptTests(open);
     });

@@ -9,6 +9,7 @@ import { WireClient } from '../../support/wire.js';
 import { TrapContext } from './context.js';
 import { remainingWith, zombiesOf } from './leftovers.js';
 import { OURS, readResults, RUNS } from '../peers/results.js';
+import { exceptionsIn, PLATFORM } from './posix-exceptions.js';
 import { checkAnswer } from './verdict.js';
 import { run, type Step, type Trap } from './table.js';
 import { within } from './within.js';
@@ -56,7 +57,7 @@ export function conformance(section: string, traps: readonly Trap[], options?: D
       await tearDownBench(bench);
     });
     if (PEER === undefined) expectResults(section, traps);
-    for (const trap of traps) {
+    for (const trap of onThisPlatform(section, traps)) {
       const isSkipped = (trap.daemon !== undefined || trap.isLocal === true) && URL !== undefined;
       const why = isSkipped ? ' (needs a daemon of its own)' : '';
       const fault = trap.knownFault === undefined ? '' : ` (known fault: ${trap.knownFault})`;
@@ -77,6 +78,24 @@ export function conformance(section: string, traps: readonly Trap[], options?: D
   });
 }
 
+/** The rows with the faults that are known on the platform of this run. */
+function onThisPlatform(section: string, traps: readonly Trap[]): readonly Trap[] {
+  const exceptions = exceptionsIn(section);
+  const unknown = Object.keys(exceptions).filter((id) => !traps.some((trap) => trap.id === id));
+  if (unknown.length > 0) throw new Error(`exceptions without a row: ${unknown.join(', ')}`);
+  return traps.map((trap) => {
+    const fault = exceptions[trap.id] ?? trap.knownFault;
+    return fault === undefined ? trap : { ...trap, knownFault: fault };
+  });
+}
+
+/** The options of a daemon on the platform of this run. */
+function withPlatform(options: DaemonOptions = {}): DaemonOptions {
+  if (PLATFORM === undefined) return options;
+  const { settings } = options;
+  return { ...options, settings: { ...settings, adapter: { ...settings?.adapter, platform: PLATFORM } } };
+}
+
 /** Declares the test that the table of other systems' results has these rows. */
 function expectResults(section: string, traps: readonly Trap[]): void {
   test('the results at other systems have a row for each trap: npm run conformance -- --peers -t ID', () => {
@@ -86,7 +105,7 @@ function expectResults(section: string, traps: readonly Trap[]): void {
 }
 
 async function setUpBench(options: DaemonOptions | undefined): Promise<Bench> {
-  const daemon = URL === undefined ? await TestDaemon.start(options) : undefined;
+  const daemon = URL === undefined ? await TestDaemon.start(withPlatform(options)) : undefined;
   const url = daemon?.url ?? URL ?? '';
   const client = await WireClient.connect(url);
   // In the workspace: a sandbox has a /tmp of its own.
