@@ -30,7 +30,7 @@ import type { User } from '../engine/user/find-user.js';
 import type { UserExecution } from '../services/users/executions.js';
 
 import type { Disposables } from './disposables.js';
-import { logLimits } from './limits-log.js';
+import { logLimits } from './settings/limits-log.js';
 import type { EngineContext } from './runtime-context.js';
 import { buildLauncher } from './sandbox.js';
 import { buildUserExecution, type SharedParts } from './user-execution.js';

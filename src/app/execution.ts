@@ -29,8 +29,8 @@ import type { Executions } from '../services/users/executions.js';
 
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
-import { ownPaths } from './gate-settings.js';
-import { commandLimits, sessionLimits, watchSettings } from './limits.js';
+import { ownPaths } from './gate/gate-settings.js';
+import { commandLimits, sessionLimits, watchSettings } from './settings/limits.js';
 
 /** Checks and registries that all commands and sessions share. */
 interface Guards {

@@ -13,7 +13,7 @@ import type { ResourceMonitor } from '../services/resources/resource-monitor.js'
 
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
-import { outputLimits } from './limits.js';
+import { outputLimits } from './settings/limits.js';
 
 /** Builds the LLM providers (command-line tools and services) and the models of the HTTP endpoint. */
 export function buildLlm(

@@ -15,7 +15,7 @@ import type { AuditLog } from '../services/audit/audit-log.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
 
 import type { Disposables } from './disposables.js';
-import type { OwnNode } from './own-node.js';
+import type { OwnNode } from './nodes/own-node.js';
 
 /** The parts of the context that exist before the engine. */
 export interface EngineContext {

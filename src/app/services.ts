@@ -21,17 +21,17 @@ import type { Services } from '../services/services.js';
 import { type Execution, Executions } from '../services/users/executions.js';
 
 import type { AccessServices } from './access.js';
-import { buildCluster } from './cluster.js';
-import { buildConfirmations } from './confirmations.js';
+import { buildCluster } from './nodes/cluster.js';
+import { buildConfirmations } from './gate/confirmations.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { buildMachine } from './machine.js';
 import { buildObservation } from './observation.js';
 import { buildExecution, buildGates, buildMonitor } from './execution.js';
 import { buildLlm } from './llm.js';
-import { buildApprovalGuard, buildApprovals } from './remembered-approvals.js';
-import { outputLimits, quotaLimits, reportedLimits } from './limits.js';
-import { reportedConfiguration, servedParts } from './reported-configuration.js';
+import { buildApprovalGuard, buildApprovals } from './gate/remembered-approvals.js';
+import { outputLimits, quotaLimits, reportedLimits } from './settings/limits.js';
+import { reportedConfiguration, servedParts } from './settings/reported-configuration.js';
 
 /** Creates the services from the engine, the access rules and the configuration. */
 export function buildServices(engine: Engine, entrance: AccessServices, context: RuntimeContext): Services {

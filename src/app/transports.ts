@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Log } from '../core/logging/log.js';
 import type { Services } from '../services/services.js';
-import type { PrometheusMetrics } from '../transports/http/prometheus.js';
+import type { PrometheusMetrics } from '../transports/http/metrics/prometheus.js';
 import { addPages } from '../transports/dashboard/pages.js';
 import { addSession, type SessionOptions } from '../transports/dashboard/session.js';
 import { DASHBOARD_DIRECTORY, readDashboard } from '../transports/dashboard/files.js';

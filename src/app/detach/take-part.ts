@@ -1,5 +1,5 @@
 import type { Services } from '../../services/services.js';
-import type { NodeListener } from '../cluster.js';
+import type { NodeListener } from '../nodes/cluster.js';
 import type { Engine } from '../engine.js';
 import type { RuntimeContext } from '../runtime-context.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { conversionOf, fieldsOf, innerOf } from '../sections/facts.js';
+import { conversionOf, fieldsOf, innerOf } from '../fields/facts.js';
 import { isMapping } from './tree.js';
 
 /** Units in keys of the file that the code replaces by its own, `Bytes`. */

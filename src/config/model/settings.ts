@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Facts, factsOf, fieldsOf, innerOf, type ReloadEffect, reloadOf } from '../sections/facts.js';
+import { type Facts, factsOf, fieldsOf, innerOf, type ReloadEffect, reloadOf } from '../fields/facts.js';
 import { codeName } from './code-values.js';
 import { configurationSchema } from './schema.js';
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { PathDefault } from '../sections/facts.js';
+import type { PathDefault } from '../fields/facts.js';
 import type { CheckedConfiguration } from './schema.js';
 import type { Setting } from './settings.js';
 import { valueAt, withValueAt } from './tree.js';

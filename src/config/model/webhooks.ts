@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { Secret } from '../../core/secret.js';
-import { secondsToMs } from '../sections/fields.js';
+import { secondsToMs } from '../fields/fields.js';
 import { ConfigurationError } from './problems.js';
 import type { CheckedConfiguration } from './schema.js';
 

@@ -9,7 +9,7 @@ import { ACCESS_MODES } from '../../core/llm/access-mode.js';
 import { DRIVER_NAMES, type LlmSettings } from '../../core/llm/settings.js';
 import type { Configuration } from '../model/configuration.js';
 import { expandVariables, hasVariables } from './expand.js';
-import { oneOf, secondsToMs, time } from '../sections/fields.js';
+import { oneOf, secondsToMs, time } from '../fields/fields.js';
 import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
 import { parseYamlFile, type YamlFile } from './yaml-file.js';
 

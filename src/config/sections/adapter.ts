@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LIMIT_MECHANISM_NAMES } from '../../core/limits/limits.js';
 import { PLATFORM_NAMES } from '../../core/platform.js';
-import { described, restarting } from './facts.js';
+import { described, restarting } from '../fields/facts.js';
 import {
   checkOutputLines,
   checkOutputSizes,
@@ -11,7 +11,17 @@ import {
   hasSizes,
   outputKeys,
 } from './output-keys.js';
-import { choice, count, diskFloor, duration, flag, type LimitKey, path, resourceLimits, variables } from './fields.js';
+import {
+  choice,
+  count,
+  diskFloor,
+  duration,
+  flag,
+  type LimitKey,
+  path,
+  resourceLimits,
+  variables,
+} from '../fields/fields.js';
 
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;

@@ -1,5 +1,5 @@
-import { restarting } from './facts.js';
-import { count, flag, path } from './fields.js';
+import { restarting } from '../fields/facts.js';
+import { count, flag, path } from '../fields/fields.js';
 
 const MIB = 1024 * 1024;
 /** One TB: larger than any sensible value, so that only a mistake is rejected. */

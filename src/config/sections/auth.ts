@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, count } from './fields.js';
+import { choice, count } from '../fields/fields.js';
 
 /** `auth`: authentication of clients. */
 export const authSection = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count } from './fields.js';
+import { count } from '../fields/fields.js';
 
 /** One PB, in MB: larger than any machine has, so that only a mistake is rejected. */
 const MAX_MB = 1024 ** 3;

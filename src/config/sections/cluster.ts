@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 
 import { NODE_NAME, NODE_NAME_RULE } from '../../core/node-name.js';
-import { described, restarting } from './facts.js';
-import { choice, count, duration, flag, optionalCount, optionalPath, secret, text } from './fields.js';
+import { described, restarting } from '../fields/facts.js';
+import { choice, count, duration, flag, optionalCount, optionalPath, secret, text } from '../fields/fields.js';
 
 const nameError = `must be ${NODE_NAME_RULE}`;
 const labelsError = 'must be a mapping of names to texts';

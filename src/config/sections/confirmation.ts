@@ -3,8 +3,8 @@ import type { ConfirmationMode } from '../../core/confirmation/modes.js';
 import { LLM_PROVIDERS } from '../../core/llm/settings.js';
 import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/model/classes.js';
 import { type ClassActions, PRESET_NAMES, PRESETS } from '../../core/policy/decision/presets.js';
-import { type Described, described } from './facts.js';
-import { choice, duration, flag, oneOf, optionalText, secret, text } from './fields.js';
+import { type Described, described } from '../fields/facts.js';
+import { choice, duration, flag, oneOf, optionalText, secret, text } from '../fields/fields.js';
 
 /** The modes by their names in the file, in the order of the documentation. */
 const MODES = ['self', 'operator', 'llm'] as const satisfies readonly ConfirmationMode[];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { described } from './facts.js';
-import { duration, optionalText, variables } from './fields.js';
+import { described } from '../fields/facts.js';
+import { duration, optionalText, variables } from '../fields/fields.js';
 
 const environment = z.strictObject(
   {

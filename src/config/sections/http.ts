@@ -1,5 +1,5 @@
-import { restarting } from './facts.js';
-import { flag } from './fields.js';
+import { restarting } from '../fields/facts.js';
+import { flag } from '../fields/fields.js';
 
 /** `http`: HTTP endpoints besides Socket.IO. */
 export const httpSection = restarting({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { converted, described } from './facts.js';
-import { count, path } from './fields.js';
+import { converted, described } from '../fields/facts.js';
+import { count, path } from '../fields/fields.js';
 import { type LogFormat, parseLogFormat } from './log-format.js';
 
 const DEFAULT_FORMAT = '%(asctime)s - %(name)s - %(levelname)s - %(message)s';

@@ -3,8 +3,8 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
 import { NOTIFICATION_EVENTS, NOTIFICATION_FORMATS } from '../../core/notifications/notification.js';
-import { described } from './facts.js';
-import { choice, count, duration, flag, oneOf, text } from './fields.js';
+import { described } from '../fields/facts.js';
+import { choice, count, duration, flag, oneOf, text } from '../fields/fields.js';
 import { isLoopback } from './socketio.js';
 
 /** Least length of a secret, in characters: a shorter one could be guessed from a signed body. */

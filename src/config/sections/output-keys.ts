@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { computedCount, count, optionalCount } from './fields.js';
+import { computedCount, count, optionalCount } from '../fields/fields.js';
 
 /** Upper bound of head and tail of a result, which are held in memory. */
 const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;

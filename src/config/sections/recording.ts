@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { ROLE_NAMES } from '../../core/access/roles.js';
-import { described } from './facts.js';
-import { count, oneOf, path } from './fields.js';
+import { described } from '../fields/facts.js';
+import { count, oneOf, path } from '../fields/fields.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AllowedDestination, parseAllowed } from '../../core/egress/allow-list.js';
-import { converted } from './facts.js';
-import { secondsToMs, time } from './fields.js';
+import { converted } from '../fields/facts.js';
+import { secondsToMs, time } from '../fields/fields.js';
 
 /** Bounds that hold unless others are given. */
 const DEFAULT_CONNECTIONS = 64;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SANDBOX_PROFILES } from '../../core/sandbox/profiles.js';
-import { described, restarting } from './facts.js';
-import { choice, flag } from './fields.js';
+import { described, restarting } from '../fields/facts.js';
+import { choice, flag } from '../fields/fields.js';
 import { sandboxNetwork } from './sandbox-network.js';
 
 /** Files that make git run programs on its own initiative, later and outside of every sandbox. */

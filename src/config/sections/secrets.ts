@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MIN_SECRET_CHARACTERS, patternsOf } from '../../core/secrets/secret-mask.js';
-import { described } from './facts.js';
+import { described } from '../fields/facts.js';
 
 // No message here may begin with "must be": such messages quote the value, which is a secret.
 const listError = 'has to be a list of texts';

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { converted, described, restarting } from './facts.js';
-import { count, duration, flag, optionalPath } from './fields.js';
+import { converted, described, restarting } from '../fields/facts.js';
+import { count, duration, flag, optionalPath } from '../fields/fields.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { described, restarting } from './facts.js';
-import { flag, text } from './fields.js';
+import { described, restarting } from '../fields/facts.js';
+import { flag, text } from '../fields/fields.js';
 
 /** Where a collector of OpenTelemetry on this machine listens. */
 const ENDPOINT = 'http://127.0.0.1:4318/v1/traces';

@@ -2,7 +2,7 @@ import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import { readShownVariables, type ShownVariable } from '../../core/policy/words/saved-state.js';
-import { findUsedVariables } from '../../core/policy/words/used-variables.js';
+import { findUsedVariables } from '../../core/policy/words/variables/used-variables.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /** The variables that a command reads from its session, with their values at one moment. */

@@ -22,8 +22,14 @@ import { isOwnName } from '../words/aliases-and-functions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
 import { stripPrefixes } from '../words/program-name.js';
-import { NumericVariables } from '../words/numeric-variables.js';
-import { findVariables, isNesting, lookupAt, type NestingNode, type TextVariables } from '../words/variables.js';
+import { NumericVariables } from '../words/variables/numeric-variables.js';
+import {
+  findVariables,
+  isNesting,
+  lookupAt,
+  type NestingNode,
+  type TextVariables,
+} from '../words/variables/variables.js';
 
 /** The state that changes during the walk through a text. */
 interface Flow {

@@ -25,7 +25,7 @@ import { baseName, isWithin, normalizePath, resolvePath } from '../paths/paths.j
 import { type LossContext, lossesOf } from './losses.js';
 import { typedLanguage } from './typed-input.js';
 import type { TypedLanguage } from '../model/typing.js';
-import { TEMPORARY } from '../words/variables.js';
+import { TEMPORARY } from '../words/variables/variables.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 
 /** Class and description of a write, by the kind of place. */

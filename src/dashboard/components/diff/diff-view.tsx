@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
 import { SafeText } from '../command/command-text.js';
-import { useVirtualWindow } from '../use-virtual-window.js';
+import { useVirtualWindow } from '../table/use-virtual-window.js';
 import { type DiffLine, parseDiff } from './unified-diff.js';
 
 import './diff.css';

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import { Badge } from '../../components/badge.js';
 import { SafeText } from '../../components/command/command-text.js';
-import { type Column, DataTable } from '../../components/data-table.js';
+import { type Column, DataTable } from '../../components/table/data-table.js';
 import { formatDateTime } from '../../format/time.js';
 import { hrefOf } from '../../router/route.js';
 import { useDashboard } from '../../state/context.js';

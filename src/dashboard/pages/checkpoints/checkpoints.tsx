@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { Badge } from '../../components/badge.js';
 import { Button } from '../../components/button.js';
 import { SafeText } from '../../components/command/command-text.js';
-import { type Column, DataTable } from '../../components/data-table.js';
+import { type Column, DataTable } from '../../components/table/data-table.js';
 import { PageHead } from '../../components/page-head.js';
 import { Panel } from '../../components/panel.js';
 import { Empty, Loading, Problem } from '../../components/states.js';

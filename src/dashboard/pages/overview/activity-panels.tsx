@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 
 import type { ConfirmationInfo } from '../../../client/index.js';
 import { Badge, type Tone } from '../../components/badge.js';
-import { type Column, DataTable } from '../../components/data-table.js';
+import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Panel } from '../../components/panel.js';
 import { Ago, Since } from '../../components/time.js';
 import { formatBytes } from '../../format/size.js';

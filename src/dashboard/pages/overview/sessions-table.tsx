@@ -4,7 +4,7 @@ import type { SessionInfo } from '../../../client/index.js';
 import { Badge } from '../../components/badge.js';
 import { Bar } from '../../components/bar.js';
 import { Chip } from '../../components/chip.js';
-import { type Column, DataTable } from '../../components/data-table.js';
+import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Icon } from '../../components/icon.js';
 import { Panel } from '../../components/panel.js';
 import { Empty, Loading } from '../../components/states.js';

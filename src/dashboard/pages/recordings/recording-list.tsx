@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { Answer } from '../../../client/index.js';
 import { Badge, type Tone } from '../../components/badge.js';
 import { Button } from '../../components/button.js';
-import { type Column, DataTable } from '../../components/data-table.js';
+import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Panel } from '../../components/panel.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { Ago } from '../../components/time.js';

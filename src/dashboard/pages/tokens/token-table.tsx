@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import type { Answer } from '../../../client/index.js';
 import { Badge } from '../../components/badge.js';
 import { TwoStepButton } from '../../components/button.js';
-import { type Column, DataTable } from '../../components/data-table.js';
+import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Ago } from '../../components/time.js';
 import { Toolbar } from '../../components/toolbar.js';
 import { countOf } from '../../format/words.js';

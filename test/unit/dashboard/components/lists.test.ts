@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { formatSort, nextSort, parseSort, sorted } from '../../../../src/dashboard/components/sort.js';
-import { windowOf } from '../../../../src/dashboard/components/virtual-window.js';
+import { formatSort, nextSort, parseSort, sorted } from '../../../../src/dashboard/components/table/sort.js';
+import { windowOf } from '../../../../src/dashboard/components/table/virtual-window.js';
 
 describe('the window of a virtual list', () => {
   const view = { height: 100, rowHeight: 10, rows: 1000, overscan: 2 };

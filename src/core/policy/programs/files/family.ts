@@ -1,7 +1,7 @@
 import type { ProgramFamily } from '../../family/program-family.js';
 import { typedCode, typedScript, unless } from '../../family/typing-rules.js';
 import { each } from '../../subject/program-spec.js';
-import { TEMPORARY } from '../../words/variables.js';
+import { TEMPORARY } from '../../words/variables/variables.js';
 import { EXAMPLES } from './examples.js';
 import { foundBelow } from './find.js';
 import { SPECS } from './table.js';

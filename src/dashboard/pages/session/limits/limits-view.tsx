@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { Bar } from '../../../components/bar.js';
 import { Button } from '../../../components/button.js';
 import { Chart } from '../../../components/chart/chart.js';
-import { type Column, DataTable } from '../../../components/data-table.js';
+import { type Column, DataTable } from '../../../components/table/data-table.js';
 import { Panel } from '../../../components/panel.js';
 import { Empty } from '../../../components/states.js';
 import { formatClock } from '../../../format/time.js';

@@ -9,12 +9,12 @@ import {
   type Word,
 } from 'unbash';
 
-import { type KnownValue, toArguments, type VariableLookup } from './argument.js';
-import type { Directory } from '../model/facts.js';
-import { POLICY_LIMITS } from '../model/limits.js';
-import { hasExpansion } from './expanding-word.js';
-import type { ProgramKnowledge } from './program-knowledge.js';
-import { outputOfSubstitution } from './substitutions.js';
+import { type KnownValue, toArguments, type VariableLookup } from '../argument.js';
+import type { Directory } from '../../model/facts.js';
+import { POLICY_LIMITS } from '../../model/limits.js';
+import { hasExpansion } from '../expanding-word.js';
+import type { ProgramKnowledge } from '../program-knowledge.js';
+import { outputOfSubstitution } from '../substitutions.js';
 
 /** A value that a text gives to a variable, and the range of the text in which it is valid. */
 interface Definition extends KnownValue {

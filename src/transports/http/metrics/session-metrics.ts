@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client';
 
-import { SHELL_REPLACEMENTS, type ShellReplacement } from '../../core/metrics/metrics.js';
-import { events, type SessionEndReason } from '../../core/protocol/results.js';
+import { SHELL_REPLACEMENTS, type ShellReplacement } from '../../../core/metrics/metrics.js';
+import { events, type SessionEndReason } from '../../../core/protocol/results.js';
 import { bind, type Count, each, type Instruments } from './instruments.js';
 
 /** Metrics of sessions and their shells. */

@@ -1,8 +1,8 @@
 import { type ArithmeticExpression, parse, type ParsedScript, type Word, type WordPart } from 'unbash';
 
-import { NUMERIC_PARAMETERS } from './argument.js';
+import { NUMERIC_PARAMETERS } from '../argument.js';
 import { printsNumbers } from './numeric-outputs.js';
-import type { NamesContext } from './program-knowledge.js';
+import type { NamesContext } from '../program-knowledge.js';
 import { IDENTIFIER, TextAssignments } from './text-assignments.js';
 
 /** Rounds in which variables that depend on each other are found out; beyond it, none counts as a number. */

@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client';
 
-import type { ErrorCode } from '../../core/errors.js';
-import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
+import type { ErrorCode } from '../../../core/errors.js';
+import type { NodeInfo } from '../../../core/protocol/requests/nodes.js';
 import { bind, bindTime, type Count, type Instruments, type TakeTime } from './instruments.js';
 import { REQUEST_BUCKETS } from './request-metrics.js';
 

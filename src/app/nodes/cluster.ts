@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 
-import { Gateway } from '../cluster/gateway.js';
-import { NO_WORK, OwnWork } from '../cluster/own-work.js';
-import { WorkerNode } from '../cluster/worker.js';
-import type { Configuration } from '../config/model/configuration.js';
-import { ConfigurationError } from '../config/model/problems.js';
-import { idElsewhere, type LinkIdentity, LINK_VERSION } from '../core/cluster/link-messages.js';
-import { AdapterError } from '../core/errors.js';
-import { LinkSecret } from '../services/access/link-proof.js';
-import { type ClusterPort, NO_CLUSTER, type Rival } from '../services/ports/cluster-port.js';
-import type { CommandRegistry } from '../services/registry/command-registry.js';
-import type { Services } from '../services/services.js';
-import { LinkServer } from '../transports/nodes/link-server.js';
+import { Gateway } from '../../cluster/gateway.js';
+import { NO_WORK, OwnWork } from '../../cluster/own-work.js';
+import { WorkerNode } from '../../cluster/worker.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import { ConfigurationError } from '../../config/model/problems.js';
+import { idElsewhere, type LinkIdentity, LINK_VERSION } from '../../core/cluster/link-messages.js';
+import { AdapterError } from '../../core/errors.js';
+import { LinkSecret } from '../../services/access/link-proof.js';
+import { type ClusterPort, NO_CLUSTER, type Rival } from '../../services/ports/cluster-port.js';
+import type { CommandRegistry } from '../../services/registry/command-registry.js';
+import type { Services } from '../../services/services.js';
+import { LinkServer } from '../../transports/nodes/link-server.js';
 import { buildLinkHttp } from './link-http.js';
 
-import type { Engine } from './engine.js';
-import { quotaLimits } from './limits.js';
+import type { Engine } from '../engine.js';
+import { quotaLimits } from '../settings/limits.js';
 import type { OwnNode } from './own-node.js';
-import type { RuntimeContext } from './runtime-context.js';
+import type { RuntimeContext } from '../runtime-context.js';
 
 /** The parts of the daemon that its cluster shows or asks. */
 interface Shown extends Pick<Services, 'access' | 'sessions' | 'executions' | 'connections'> {

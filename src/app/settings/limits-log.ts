@@ -1,7 +1,7 @@
-import { LIMIT_KEYS, type LimitMechanismName, type LimitName } from '../core/limits/limits.js';
-import type { LimitsInForce } from '../core/limits/safety-net.js';
-import type { Log } from '../core/logging/log.js';
-import type { ChosenMechanism } from '../engine/limits/probe.js';
+import { LIMIT_KEYS, type LimitMechanismName, type LimitName } from '../../core/limits/limits.js';
+import type { LimitsInForce } from '../../core/limits/safety-net.js';
+import type { Log } from '../../core/logging/log.js';
+import type { ChosenMechanism } from '../../engine/limits/probe.js';
 
 const MECHANISMS: Readonly<Record<LimitMechanismName, string>> = {
   cgroup2: 'the kernel (control groups, version 2)',

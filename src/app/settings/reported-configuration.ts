@@ -1,8 +1,8 @@
-import type { Configuration } from '../config/model/configuration.js';
-import type { ConfirmationMode } from '../core/confirmation/modes.js';
-import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
-import type { ServedParts } from '../services/machine/metadata.js';
-import type { ReportedConfiguration } from '../services/machine/daemon-status.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import type { ConfirmationMode } from '../../core/confirmation/modes.js';
+import { COMMAND_CLASSES } from '../../core/policy/model/classes.js';
+import type { ServedParts } from '../../services/machine/metadata.js';
+import type { ReportedConfiguration } from '../../services/machine/daemon-status.js';
 
 /** The parts of the configuration that `daemon_status` reports. */
 export const reportedConfiguration = (configuration: Configuration): ReportedConfiguration => ({

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-import type { ErrorCode } from '../../core/errors.js';
-import type { Candidate } from '../../core/llm/resolution.js';
-import type { LlmUsage } from '../../core/llm/usage.js';
+import type { ErrorCode } from '../../../core/errors.js';
+import type { Candidate } from '../../../core/llm/resolution.js';
+import type { LlmUsage } from '../../../core/llm/usage.js';
 
 /** In seconds: from an immediate refusal to the longest default duration of a call. */
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800];

@@ -1,5 +1,5 @@
-import { NOTIFICATION_OUTCOMES, type NotificationOutcome } from '../../core/metrics/metrics.js';
-import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../core/notifications/notification.js';
+import { NOTIFICATION_OUTCOMES, type NotificationOutcome } from '../../../core/metrics/metrics.js';
+import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../../core/notifications/notification.js';
 import { bind, type Count, each, type Instruments } from './instruments.js';
 
 /** Metrics of notifications to webhooks. */

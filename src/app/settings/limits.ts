@@ -1,13 +1,13 @@
-import type { Configuration } from '../config/model/configuration.js';
-import type { LimitSet } from '../core/limits/safety-net.js';
-import type { OutputLimits } from '../core/output/output-window.js';
-import type { Answer } from '../core/protocol/requests.js';
-import { unenforceableOn } from '../engine/limits/unenforceable.js';
-import type { Platform } from '../engine/platform/contract/platform.js';
-import { type QuotaLimits } from '../services/access/quotas.js';
-import type { CommandLimits } from '../services/registry/command-limits.js';
-import type { LimitMonitorSettings } from '../services/resources/limit-monitor.js';
-import type { SessionLimits } from '../services/sessions/sessions-options.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import type { LimitSet } from '../../core/limits/safety-net.js';
+import type { OutputLimits } from '../../core/output/output-window.js';
+import type { Answer } from '../../core/protocol/requests.js';
+import { unenforceableOn } from '../../engine/limits/unenforceable.js';
+import type { Platform } from '../../engine/platform/contract/platform.js';
+import { type QuotaLimits } from '../../services/access/quotas.js';
+import type { CommandLimits } from '../../services/registry/command-limits.js';
+import type { LimitMonitorSettings } from '../../services/resources/limit-monitor.js';
+import type { SessionLimits } from '../../services/sessions/sessions-options.js';
 
 /** Burst of the token bucket: the number of requests that the rate allows in this many seconds. */
 const BURST_SECONDS = 2;

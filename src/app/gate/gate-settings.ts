@@ -1,10 +1,10 @@
-import type { Configuration } from '../config/model/configuration.js';
-import { ConfigurationError } from '../config/model/problems.js';
-import type { PolicyFacts } from '../core/policy/model/facts.js';
-import { type Policy, withoutCheckpoints } from '../core/policy/decision/policy.js';
-import { compileRule } from '../core/policy/decision/rules.js';
-import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
-import type { GateSettings } from '../services/gate/gate-options.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import { ConfigurationError } from '../../config/model/problems.js';
+import type { PolicyFacts } from '../../core/policy/model/facts.js';
+import { type Policy, withoutCheckpoints } from '../../core/policy/decision/policy.js';
+import { compileRule } from '../../core/policy/decision/rules.js';
+import type { ConfirmationSettings } from '../../services/confirmations/confirmations.js';
+import type { GateSettings } from '../../services/gate/gate-options.js';
 
 /**
  * Settings of the gate.

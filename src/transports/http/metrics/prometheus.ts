@@ -1,11 +1,11 @@
 import { Registry } from 'prom-client';
 
-import type { ConfirmationMode } from '../../core/confirmation/modes.js';
-import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
-import type { ErrorCode } from '../../core/errors.js';
-import type { Candidate } from '../../core/llm/resolution.js';
-import type { LlmUsage } from '../../core/llm/usage.js';
-import type { Resource } from '../../core/limits/limits.js';
+import type { ConfirmationMode } from '../../../core/confirmation/modes.js';
+import type { ConfirmationOutcome } from '../../../core/confirmation/record.js';
+import type { ErrorCode } from '../../../core/errors.js';
+import type { Candidate } from '../../../core/llm/resolution.js';
+import type { LlmUsage } from '../../../core/llm/usage.js';
+import type { Resource } from '../../../core/limits/limits.js';
 import type {
   CommandEndStatus,
   CommandKind,
@@ -14,11 +14,11 @@ import type {
   NotificationOutcome,
   OutputMeters,
   ShellReplacement,
-} from '../../core/metrics/metrics.js';
-import type { NotificationEvent } from '../../core/notifications/notification.js';
-import type { RequestName } from '../../core/protocol/requests.js';
-import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
-import type { SessionEndReason } from '../../core/protocol/results.js';
+} from '../../../core/metrics/metrics.js';
+import type { NotificationEvent } from '../../../core/notifications/notification.js';
+import type { RequestName } from '../../../core/protocol/requests.js';
+import type { NodeInfo } from '../../../core/protocol/requests/nodes.js';
+import type { SessionEndReason } from '../../../core/protocol/results.js';
 import { ClusterCounters, RegistryCounters } from './cluster-metrics.js';
 import { CommandMetrics } from './command-metrics.js';
 import { EgressCounters } from './egress-metrics.js';
@@ -28,7 +28,7 @@ import { LlmMetrics } from './llm-metrics.js';
 import { NotificationMetrics } from './notification-metrics.js';
 import { registerProcessMetrics } from './process-metrics.js';
 import { RequestMetrics } from './request-metrics.js';
-import type { Exposition } from './routes.js';
+import type { Exposition } from '../routes.js';
 import { SessionMetrics } from './session-metrics.js';
 
 /**

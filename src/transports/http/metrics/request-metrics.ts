@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client';
 
-import type { ErrorCode } from '../../core/errors.js';
-import { type RequestName, requests } from '../../core/protocol/requests.js';
+import type { ErrorCode } from '../../../core/errors.js';
+import { type RequestName, requests } from '../../../core/protocol/requests.js';
 import { bind, bindTime, type Count, each, type Instruments, type TakeTime } from './instruments.js';
 
 /** In seconds: some requests are answered from memory, others wait for the end of a command. */

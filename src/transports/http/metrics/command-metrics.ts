@@ -1,13 +1,13 @@
-import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation/modes.js';
-import { CONFIRMATION_OUTCOMES, type ConfirmationOutcome } from '../../core/confirmation/record.js';
-import { type Resource, RESOURCES } from '../../core/limits/limits.js';
+import { CONFIRMATION_MODES, type ConfirmationMode } from '../../../core/confirmation/modes.js';
+import { CONFIRMATION_OUTCOMES, type ConfirmationOutcome } from '../../../core/confirmation/record.js';
+import { type Resource, RESOURCES } from '../../../core/limits/limits.js';
 import {
   COMMAND_ENDS,
   COMMAND_KINDS,
   type CommandEndStatus,
   type CommandKind,
   type OutputMeters,
-} from '../../core/metrics/metrics.js';
+} from '../../../core/metrics/metrics.js';
 import { bind, bindTime, type Count, each, type Instruments, type TakeTime } from './instruments.js';
 
 /** In seconds: from shell builtins to the longest default run time of a command. */

@@ -9,9 +9,9 @@ import {
   type Word,
 } from 'unbash';
 
-import { POLICY_LIMITS } from '../model/limits.js';
-import type { NamesContext } from './program-knowledge.js';
-import { hasExpansion } from './expanding-word.js';
+import { POLICY_LIMITS } from '../../model/limits.js';
+import type { NamesContext } from '../program-knowledge.js';
+import { hasExpansion } from '../expanding-word.js';
 import { isNesting } from './variables.js';
 
 /** A range of a text in which a variable has certainly been assigned by the text itself. */

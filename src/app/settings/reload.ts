@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Configuration } from '../config/model/configuration.js';
-import { listRestartKeys } from '../config/model/settings.js';
-import { valueAt, withValueAt } from '../config/model/tree.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import { listRestartKeys } from '../../config/model/settings.js';
+import { valueAt, withValueAt } from '../../config/model/tree.js';
 
 /** Result of reading the configuration again. */
 export interface Reload {

@@ -1,4 +1,4 @@
-import type { PolicyFacts } from '../model/facts.js';
+import type { PolicyFacts } from '../../model/facts.js';
 
 /** The variables that a text reads from its shell, as far as the text shows them. */
 export interface UsedVariables {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Services } from '../services/services.js';
+import type { Services } from '../../services/services.js';
 
-import type { RuntimeContext } from './runtime-context.js';
+import type { RuntimeContext } from '../runtime-context.js';
 
 /** How often a node that is drained is looked at, in milliseconds. */
 const LOOK_MS = 100;

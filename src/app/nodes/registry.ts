@@ -1,6 +1,6 @@
-import { ConfigurationError } from '../config/model/problems.js';
+import { ConfigurationError } from '../../config/model/problems.js';
 
-import type { EngineContext, SharedRegistry } from './runtime-context.js';
+import type { EngineContext, SharedRegistry } from '../runtime-context.js';
 
 /**
  * Connects to the registry of the cluster, and loads what that needs only if there is one. A registry that does not
@@ -16,9 +16,9 @@ export async function buildRegistry({
 }: EngineContext): Promise<SharedRegistry | undefined> {
   const { enabled, redisUrl, keyPrefix: prefix, leaseMs } = configuration().cluster;
   if (!enabled || redisUrl === undefined) return undefined;
-  const { RedisConnection } = await import('../cluster/registry/redis/connection.js');
-  const { RedisTokens } = await import('../cluster/registry/redis/redis-tokens.js');
-  const { RedisRegistry } = await import('../cluster/registry/redis/redis-registry.js');
+  const { RedisConnection } = await import('../../cluster/registry/redis/connection.js');
+  const { RedisTokens } = await import('../../cluster/registry/redis/redis-tokens.js');
+  const { RedisRegistry } = await import('../../cluster/registry/redis/redis-registry.js');
   const log = logs('cluster');
   const onError = () => {
     metrics.registryFailed();

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import { useDashboard } from '../state/context.js';
+import { useDashboard } from '../../state/context.js';
 import { formatSort, nextSort, parseSort, type Sort, sorted, type SortValue } from './sort.js';
 import { useVirtualWindow } from './use-virtual-window.js';
 

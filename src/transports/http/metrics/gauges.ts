@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 
 import { LLM_LABELS, llmLabels } from './llm-metrics.js';
-import type { WorkloadSample } from '../../services/machine/workload.js';
+import type { WorkloadSample } from '../../../services/machine/workload.js';
 
 /** Values of all gauges at one moment. */
 export interface Sample extends WorkloadSample {

@@ -1,13 +1,13 @@
-import type { Services } from '../services/services.js';
-import { PatientRequests } from '../transports/http/patient-requests.js';
-import type { LinkHttp } from '../transports/nodes/link-server.js';
-import { Tickets } from '../transports/nodes/tickets.js';
-import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
-import { PreviewEndpoint } from '../transports/previews/endpoint.js';
-import { forwardUpgrades } from '../transports/previews/upgrades.js';
-import { FileEndpoint } from '../transports/rest/files/endpoint.js';
+import type { Services } from '../../services/services.js';
+import { PatientRequests } from '../../transports/http/patient-requests.js';
+import type { LinkHttp } from '../../transports/nodes/link-server.js';
+import { Tickets } from '../../transports/nodes/tickets.js';
+import { OpenAiEndpoint } from '../../transports/openai/endpoint.js';
+import { PreviewEndpoint } from '../../transports/previews/endpoint.js';
+import { forwardUpgrades } from '../../transports/previews/upgrades.js';
+import { FileEndpoint } from '../../transports/rest/files/endpoint.js';
 
-import type { RuntimeContext } from './runtime-context.js';
+import type { RuntimeContext } from '../runtime-context.js';
 
 /** Builds what a worker serves over HTTP for the clients of gateways: what goes through a link serves the rest. */
 export function buildLinkHttp(services: Services, { configuration, log }: RuntimeContext): LinkHttp {

@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 
-import type { Configuration } from '../config/model/configuration.js';
-import { incarnationFrom, nodeIdFrom } from '../core/cluster/node-id.js';
-import { ID_BYTES } from '../core/ids.js';
-import { NODE_NAME } from '../core/node-name.js';
-import { randomBytes } from '../engine/system/random.js';
+import type { Configuration } from '../../config/model/configuration.js';
+import { incarnationFrom, nodeIdFrom } from '../../core/cluster/node-id.js';
+import { ID_BYTES } from '../../core/ids.js';
+import { NODE_NAME } from '../../core/node-name.js';
+import { randomBytes } from '../../engine/system/random.js';
 
 /** This run of a node, as ids and other nodes name it. */
 export interface OwnNode {

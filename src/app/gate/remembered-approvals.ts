@@ -1,12 +1,12 @@
-import { auditPrincipal, type AuditEventName } from '../core/audit/event.js';
-import type { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
-import { approvalFileIn } from '../services/approvals/approval-file.js';
-import { type ApprovalRecord, RememberedApprovals } from '../services/approvals/remembered-approvals.js';
-import { RememberedGuard } from '../services/confirmations/remembered-guard.js';
+import { auditPrincipal, type AuditEventName } from '../../core/audit/event.js';
+import type { WorkspaceCheckpoints } from '../../services/checkpoints/workspace-checkpoints.js';
+import { approvalFileIn } from '../../services/approvals/approval-file.js';
+import { type ApprovalRecord, RememberedApprovals } from '../../services/approvals/remembered-approvals.js';
+import { RememberedGuard } from '../../services/confirmations/remembered-guard.js';
 import { saveBefore } from './confirmations.js';
-import type { Engine } from './engine.js';
+import type { Engine } from '../engine.js';
 import { confirmationSettings } from './gate-settings.js';
-import type { RuntimeContext } from './runtime-context.js';
+import type { RuntimeContext } from '../runtime-context.js';
 
 /** Creates the remembered approvals, from the file of an earlier run. Every step is logged and audited. */
 export function buildApprovals(

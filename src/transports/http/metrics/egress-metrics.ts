@@ -1,4 +1,4 @@
-import { EGRESS_OUTCOMES, type EgressOutcome } from '../../core/metrics/metrics.js';
+import { EGRESS_OUTCOMES, type EgressOutcome } from '../../../core/metrics/metrics.js';
 import { bind, type Count, each, type Instruments } from './instruments.js';
 
 /** Metrics of connections out of sandboxes with an allow-list. */

@@ -1,27 +1,27 @@
-import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
-import { mayDestroy } from '../core/confirmation/bindings.js';
+import { auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
+import { mayDestroy } from '../../core/confirmation/bindings.js';
 import {
   CONFIRMATION_OUTCOMES,
   type ConfirmationObserver,
   type ConfirmationRecord,
-} from '../core/confirmation/record.js';
-import type { Log } from '../core/logging/log.js';
-import type { Metrics } from '../core/metrics/metrics.js';
-import type { Notification } from '../core/notifications/notification.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
-import { OpenAiReviewer } from '../llm/review/openai-reviewer.js';
-import { ProviderReviewer } from '../llm/review/provider-reviewer.js';
-import type { Access } from '../services/access/access.js';
-import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
-import { Confirmations, type SaveBefore } from '../services/confirmations/confirmations.js';
-import type { RememberedApprovals } from '../services/approvals/remembered-approvals.js';
-import { ReviewCache } from '../services/confirmations/review-cache.js';
-import type { Connections } from '../services/registry/connections.js';
-import type { Reviewer } from '../services/confirmations/reviewer.js';
-import type { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
-import type { LlmPort } from '../services/ports/llm-port.js';
+} from '../../core/confirmation/record.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
+import type { Notification } from '../../core/notifications/notification.js';
+import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import { OpenAiReviewer } from '../../llm/review/openai-reviewer.js';
+import { ProviderReviewer } from '../../llm/review/provider-reviewer.js';
+import type { Access } from '../../services/access/access.js';
+import { labelBefore } from '../../services/checkpoints/checkpoint-guard.js';
+import { Confirmations, type SaveBefore } from '../../services/confirmations/confirmations.js';
+import type { RememberedApprovals } from '../../services/approvals/remembered-approvals.js';
+import { ReviewCache } from '../../services/confirmations/review-cache.js';
+import type { Connections } from '../../services/registry/connections.js';
+import type { Reviewer } from '../../services/confirmations/reviewer.js';
+import type { WorkspaceCheckpoints } from '../../services/checkpoints/workspace-checkpoints.js';
+import type { LlmPort } from '../../services/ports/llm-port.js';
 import { confirmationSettings } from './gate-settings.js';
-import type { RuntimeContext } from './runtime-context.js';
+import type { RuntimeContext } from '../runtime-context.js';
 
 interface Parts {
   readonly connections: Connections;
