@@ -121,7 +121,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   if (prometheus) watchWorkload(prometheus, parts);
   const address = await http.listen();
   engine.forbidOwnPort(address.port);
-  announceStart(context, services);
+  announceStart(context, services, detachment);
   const close = (reason: string) => (closing ??= shutDown(parts, reason, closeAll));
   return {
     url: urlOf(address, configuration),
@@ -169,10 +169,16 @@ async function startShells({ pool, oneShots }: Engine, { cluster }: Services): P
 }
 
 /** Tells the audit log and the webhooks that the daemon takes requests, and begins to measure the machine. */
-function announceStart({ audit, notifications, version, configuration }: RuntimeContext, { host }: Services): void {
+function announceStart(
+  { audit, notifications, version, configuration }: RuntimeContext,
+  { host }: Services,
+  detachment: Detachment | undefined,
+): void {
   void host.start();
   const { file = null } = configuration();
   audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
+  // Its daemon tells that.
+  if (detachment?.as === 'holder') return;
   const message = `the daemon has started (version ${version})`;
   notifications.notify({ event: 'daemon_started', message, details: { version } });
 }

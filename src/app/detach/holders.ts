@@ -12,6 +12,8 @@ const LOOK_MS = 250;
 /** First and longest pause before a holder is started again, in milliseconds. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
+/** Time for the metrics of a holder, in milliseconds. */
+const METRICS_MS = 1000;
 
 /** Dependencies of `Holders`. */
 export interface HoldersOptions {
@@ -59,6 +61,12 @@ export class Holders implements AsyncDisposable {
   /** Has all holders read the configuration again. */
   reload(): void {
     for (const { pid, identity } of this.#known.values()) if (isProcess(pid, identity)) process.kill(pid, 'SIGHUP');
+  }
+
+  /** What the holders measure, as Prometheus reads it. One that does not answer is left out. */
+  async readMetrics(): Promise<readonly string[]> {
+    const texts = await Promise.all([...this.#known.values()].map(({ url }) => fetchMetrics(url)));
+    return texts.filter((text) => text !== undefined);
   }
 
   /** Stops looking after the holders, which go on. */
@@ -139,6 +147,16 @@ export class Holders implements AsyncDisposable {
   async #retireOthers(): Promise<void> {
     for (const { node, role, state } of this.#options.nodes.list().nodes)
       if (role === 'worker' && state === 'live' && node !== this.#current) await this.#retire(node);
+  }
+}
+
+async function fetchMetrics(url: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(new URL('/metrics', url), { signal: AbortSignal.timeout(METRICS_MS) });
+    return answer.ok ? await answer.text() : undefined;
+  } catch {
+    // It has ended, or is too busy.
+    return undefined;
   }
 }
 

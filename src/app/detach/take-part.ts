@@ -1,4 +1,5 @@
 import type { Services } from '../../services/services.js';
+import { PrometheusMetrics } from '../../transports/http/metrics/prometheus.js';
 import type { NodeListener } from '../nodes/cluster.js';
 import type { Engine } from '../engine.js';
 import type { RuntimeContext } from '../runtime-context.js';
@@ -41,12 +42,13 @@ function warnOfHolders({ configuration, log }: RuntimeContext): void {
 }
 
 async function haveHeld({ directory, command }: DetachedDaemon, parts: Parts): Promise<() => void> {
-  const { configuration, version, log, closers } = parts.context;
+  const { configuration, version, log, closers, metrics } = parts.context;
   const fingerprint = () => fingerprintOf(configuration(), version);
   const { nodes } = parts.services.cluster;
   const holders = new Holders({ directory, command, fingerprint, nodes, log: log('holders') });
   closers.push(() => holders[Symbol.asyncDispose]());
   await holders.start();
+  if (metrics instanceof PrometheusMetrics) metrics.include(() => holders.readMetrics());
   return () => {
     holders.reload();
   };

@@ -1,5 +1,7 @@
 import type { Services } from '../../services/services.js';
+import { PrometheusMetrics } from '../../transports/http/metrics/prometheus.js';
 import { PatientRequests } from '../../transports/http/patient-requests.js';
+import { metricsForDaemon } from '../../transports/nodes/metrics-route.js';
 import type { LinkHttp } from '../../transports/nodes/link-server.js';
 import { Tickets } from '../../transports/nodes/tickets.js';
 import { OpenAiEndpoint } from '../../transports/openai/endpoint.js';
@@ -10,8 +12,9 @@ import { FileEndpoint } from '../../transports/rest/files/endpoint.js';
 import type { RuntimeContext } from '../runtime-context.js';
 
 /** Builds what a worker serves over HTTP for the clients of gateways: what goes through a link serves the rest. */
-export function buildLinkHttp(services: Services, { configuration, log }: RuntimeContext): LinkHttp {
-  const { openai, rest } = configuration().http;
+export function buildLinkHttp(services: Services, { configuration, metrics, log }: RuntimeContext): LinkHttp {
+  const { adapter, http } = configuration();
+  const { openai, rest } = http;
   const tickets = new Tickets();
   const patientRequests = new PatientRequests();
   const common = { services, authentication: tickets, patientRequests };
@@ -24,7 +27,11 @@ export function buildLinkHttp(services: Services, { configuration, log }: Runtim
   return {
     tickets,
     patientRequests,
-    extensions: endpoints.map(({ register }) => register),
+    extensions: [
+      ...endpoints.map(({ register }) => register),
+      // The daemon shows what its holders measure as its own.
+      ...(adapter.detach && metrics instanceof PrometheusMetrics ? [metricsForDaemon(metrics)] : []),
+    ],
     takeUpgrades: (server) => {
       forwardUpgrades(server, { ...previews, originPolicy: undefined });
     },

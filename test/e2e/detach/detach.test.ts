@@ -119,7 +119,7 @@ it('the end of what holds the sessions is that of the sessions, and the next one
   }, 10_000);
 });
 
-it('the audit log has what the sessions run, and the status counts them', async () => {
+it('the audit log, the status and the metrics have what the sessions run', async () => {
   await using detached = await DetachedDaemon.start();
   await using client = await detached.connect();
   const sessionId = await client.openSession();
@@ -129,6 +129,10 @@ it('the audit log has what the sessions run, and the status counts them', async 
   });
   expect(await client.request('verify_audit')).toMatchObject({ ok: true });
   expect(await client.request('daemon_status')).toMatchObject({ sessions: 1, running_commands: 0 });
+  const metrics = await (await fetch(`${detached.url}/metrics`)).text();
+  expect(metrics).toMatch(/^shell_adapter_sessions_open\{shell="bash"\} 1$/m);
+  expect(metrics).toMatch(/^shell_adapter_commands_total\{.*status="completed".*\} 1$/m);
+  expect(metrics.match(/^# HELP shell_adapter_sessions_open /gm)).toHaveLength(1);
 });
 
 it('daemons that share a state directory have their own holders', async () => {

@@ -25,6 +25,7 @@ import { EgressCounters } from './egress-metrics.js';
 import { registerGauges, type Sample } from './gauges.js';
 import { Instruments } from './instruments.js';
 import { LlmMetrics } from './llm-metrics.js';
+import { mergeExpositions } from './merge-expositions.js';
 import { NotificationMetrics } from './notification-metrics.js';
 import { registerProcessMetrics } from './process-metrics.js';
 import { RequestMetrics } from './request-metrics.js';
@@ -49,6 +50,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #instruments: Instruments;
   #cluster: ClusterCounters | undefined;
   #shared: RegistryCounters | undefined;
+  #readOthers: (() => Promise<readonly string[]>) | undefined;
 
   /**
    * @param registry where the metrics are registered; they are exported in the order of their registration
@@ -159,8 +161,17 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#shared = new RegistryCounters(this.#instruments, leaseAgeMs);
   }
 
+  /**
+   * Adds the metrics of other processes to those of this one. Has to be called once.
+   * @param read gives what they render
+   */
+  include(read: () => Promise<readonly string[]>): void {
+    this.#readOthers = read;
+  }
+
   /** Renders all metrics as text, in the format of `contentType`. */
   async render(): Promise<string> {
-    return this.#registry.metrics();
+    const own = await this.#registry.metrics();
+    return this.#readOthers ? mergeExpositions([own, ...(await this.#readOthers())]) : own;
   }
 }
