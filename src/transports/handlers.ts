@@ -73,7 +73,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   reset_session: ({ startup }, request, caller) => startup.reset(request, caller),
   read_screen: ({ screens }, request, { principal }) => screens.read(request, principal),
   resize_terminal: ({ sessions }, { session_id, cols, rows }, { principal }) => {
-    sessions.registry.get(session_id, principal, 'use').session.resize(cols, rows);
+    sessions.registry.get(session_id, principal, 'use').session.terminal.resize(cols, rows);
     return { cols, rows };
   },
   attach_session: ({ sessions }, request, caller) => sessions.attachments.attach(request, caller),

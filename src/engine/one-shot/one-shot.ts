@@ -10,14 +10,13 @@ import { type ReportedProcess, reportProcesses } from '../process/reported-proce
 import type { StartMarker } from '../platform/contract/start-marker.js';
 import { noteKernelActions } from '../session/session-limit-target.js';
 import type { InstalledShell } from '../shells/list.js';
-import { quote } from '../shells/shell.js';
-import { oneShotText } from '../shells/one-shot-text.js';
 import { BACKGROUND_ENDED, commandEnd, failedStart, leftBy } from './one-shot-end.js';
-import { oneShotLimitTarget, type OnLongRunning, startWithLimits } from './one-shot-limit-target.js';
+import { oneShotLimitTarget, type OnLongRunning } from './one-shot-limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import { OrphanReaper } from './orphan-reaper.js';
 import type { ProcessEnd } from './process-starter.js';
-import { type OneShotKind, WarmShells, type WarmShellsOptions } from './warm-shells.js';
+import { OneShotStarter } from './one-shot-start.js';
+import { WarmShells, type WarmShellsOptions } from './warm-shells.js';
 
 /** Limit of the fast path, in milliseconds: for shorter commands a stream costs more than the command. */
 const STREAM_AFTER_MS = 5;
@@ -42,12 +41,14 @@ export class OneShotRunner implements AsyncDisposable {
   readonly #options: OneShotOptions;
   readonly #flights = new Map<Command, Flight>();
   readonly #shells: WarmShells;
+  readonly #starter: OneShotStarter;
   readonly #orphanReaper: OrphanReaper;
   #isClosed = false;
 
   constructor(options: OneShotOptions) {
     this.#options = options;
     this.#shells = new WarmShells(options);
+    this.#starter = new OneShotStarter(options, this.#shells);
     this.#orphanReaper = new OrphanReaper(options, () => this.#flights.size === 0);
   }
 
@@ -80,7 +81,7 @@ export class OneShotRunner implements AsyncDisposable {
       if (command.spec.stdinPipe) await command.spec.stdinPipe.make();
       command.start();
       const beginning = this.#options.platform.processes.markStart();
-      const process = this.#startsProgram(command) ? await this.#startProgram(command) : await this.#startText(command);
+      const process = await this.#starter.start(command);
       this.#follow({ command, process, beginning }, onLingering);
     } catch (error) {
       command.finish(failedStart(command, error as NodeJS.ErrnoException, this.#options.env['PATH']));
@@ -129,52 +130,6 @@ export class OneShotRunner implements AsyncDisposable {
     await this.#orphanReaper[Symbol.asyncDispose]();
     await this.#shells[Symbol.asyncDispose]();
   }
-
-  // --- starting ---------------------------------------------------------------------------------------------------
-
-  /**
-   * Whether a program is started without a shell. For another user a shell execs it: what changes the user runs as root,
-   * and must not get the command's variables, such as LD_PRELOAD.
-   */
-  #startsProgram({ spec }: Command): boolean {
-    return spec.args !== undefined && this.#options.launcher.owner === undefined;
-  }
-
-  async #startProgram(command: Command): Promise<OneShotProcess> {
-    const { spec } = command;
-    const process = await this.#shells.start({
-      file: spec.command,
-      args: spec.args ?? [],
-      cwd: spec.cwd ?? this.#options.cwd,
-      env: { ...this.#options.env, ...spec.env },
-      stdin: spec.stdin ?? spec.stdinPipe,
-      takesRequest: false,
-      ...this.#kindOf(command),
-    });
-    startWithLimits(command, process);
-    return process;
-  }
-
-  async #startText(command: Command): Promise<OneShotProcess> {
-    const { spec } = command;
-    const process = await this.#shells.take(this.#kindOf(command));
-    startWithLimits(command, process);
-    try {
-      const stdinFile = process.placeStdin(spec.stdin ?? spec.stdinPipe);
-      process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: textOf(spec) }));
-    } catch (error) {
-      this.#shells.dismiss(process);
-      throw error;
-    }
-    this.#shells.refillSoon();
-    return process;
-  }
-
-  #kindOf({ spec }: Command): OneShotKind {
-    return this.#shells.kindOf(spec.sandbox, spec.resourceLimits ?? {});
-  }
-
-  // --- in flight ----------------------------------------------------------------------------------------------------
 
   #follow(started: Pick<Flight, 'command' | 'process' | 'beginning'>, onLingering: OnLongRunning): void {
     const { command, process } = started;
@@ -253,14 +208,6 @@ export class OneShotRunner implements AsyncDisposable {
     this.#shells.releasePipes(process.pipes);
     this.#shells.refillNow();
   }
-}
-
-/** The text that a shell runs for a command: a program with arguments takes its place. */
-function textOf({ command, args }: Command['spec']): string {
-  if (!args) return command;
-  // bash would take the name for an option of `exec`, and dash has no `--`.
-  if (command.startsWith('-')) return `printf '%s: command not found\\n' ${quote(command)} >&2; exit 127`;
-  return `exec ${[command, ...args].map(quote).join(' ')}`;
 }
 
 /** Ends what is still running of a terminated command; returns the processes that survive. */

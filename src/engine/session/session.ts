@@ -1,19 +1,17 @@
 import type { Refusal } from '../../core/egress/refusal.js';
 import type { SignalName } from '../../core/signals.js';
 import { type Command, type EndReason, exitCodeOfSignal, graceFor, type Warning } from '../command/command.js';
-import { type TerminalReaders, terminalReaders } from '../command/foreground.js';
 import { RefusedConnections, refusalWarning } from '../command/refused-connections.js';
 import type { Kill } from '../command/resource-use.js';
 import type { ReportedProcess } from '../process/reported-process.js';
-import { SessionShell, type TerminalSize } from '../shell/session-shell.js';
+import { SessionShell } from '../shell/session-shell.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { TerminalEcho } from '../shell/terminal-echo.js';
-import { findTerminalReader } from '../shell/wedge-detector.js';
 import { CommandQueue } from './command-queue.js';
 import { RunCycle } from './run-cycle.js';
 import type { SessionContext } from './session-context.js';
 import { SessionLimitTarget } from './session-limit-target.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
+import { SessionTerminal } from './session-terminal.js';
 import { ShellRecovery } from './shell-recovery.js';
 
 /**
@@ -25,10 +23,10 @@ export class Session {
   /** The session as a limit target. */
   readonly watched = new SessionLimitTarget(this);
   readonly listener: SessionListener;
+  readonly terminal: SessionTerminal;
   readonly #queue: CommandQueue;
   readonly #cycle: RunCycle;
   readonly #recovery: ShellRecovery;
-  readonly #echo: TerminalEcho;
   readonly #refusedInBackground = new RefusedConnections();
   #sessionShell!: SessionShell;
   #isOpen = false;
@@ -37,7 +35,6 @@ export class Session {
   private constructor(options: SessionOptions, listener: SessionListener) {
     this.options = options;
     this.listener = listener;
-    this.#echo = new TerminalEcho(options.pool.env['PATH'] ?? '');
     this.#queue = new CommandQueue({
       onReady: this.#next,
       onNotStarted: (command, error) => {
@@ -46,6 +43,7 @@ export class Session {
     });
     const context = this.#createContext();
     this.#cycle = new RunCycle(context);
+    this.terminal = new SessionTerminal(context, this.#cycle);
     this.#recovery = new ShellRecovery(context, this.#cycle);
   }
 
@@ -93,11 +91,6 @@ export class Session {
     return this.#recovery.restarts;
   }
 
-  /** Terminal size, in characters. */
-  get size(): TerminalSize {
-    return this.#sessionShell.size;
-  }
-
   /** The command that runs in the shell. */
   get running(): Command | undefined {
     return this.#cycle.run?.command;
@@ -136,21 +129,11 @@ export class Session {
     return this.isIdle ? this.#sessionShell.readState(names) : undefined;
   }
 
-  /** Whether `readState` can show variables that are not exported. */
-  get showsVariables(): boolean {
-    return this.shell.installed.shell.showsVariables;
-  }
-
   /**
    * The state that was saved after the last command; undefined while the session is busy, and until the state is saved.
    */
   savedState(): string | undefined {
     return this.isIdle ? this.#sessionShell.savedState : undefined;
-  }
-
-  /** Programs that may read terminal input at the moment; none when the shell itself would read it. */
-  terminalReaders(): TerminalReaders {
-    return terminalReaders(this.#sessionShell.shell);
   }
 
   /** Queues the command; it runs after those before it have ended. */
@@ -182,38 +165,10 @@ export class Session {
     this.#cycle.runOf(command)?.holdForClient(isHeld);
   }
 
-  /**
-   * Writes to the terminal of the running command; returns the number of bytes accepted.
-   * @throws AdapterError INPUT_FULL
-   */
-  sendInput(data: string, isEndOfFile: boolean): number {
-    const { terminal } = this.#sessionShell.shell;
-    const accepted = terminal.write(data);
-    if (isEndOfFile) terminal.writeEndOfFile();
-    this.#cycle.noteInput();
-    return accepted;
-  }
-
-  /** Whether a process is blocked in a read from the terminal. */
-  get isAwaitingInput(): boolean {
-    return findTerminalReader(this.#sessionShell.shell) !== undefined;
-  }
-
-  /** Whether the terminal echoes what is typed now; false when that cannot be determined. */
-  showsTyped(): Promise<boolean> {
-    return this.#echo.showsTyped(this.#sessionShell.shell.terminal.slavePath);
-  }
-
   /** Signals the foreground processes of the running command. Returns the processes that received the signal. */
   async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
     const { run } = this.#cycle;
     return run?.command === command ? run.signal(signal) : [];
-  }
-
-  /** Sets the terminal's size, in characters. */
-  resize(cols: number, rows: number): void {
-    this.#sessionShell.resize(cols, rows);
-    this.listener.tap?.onResize(cols, rows);
   }
 
   /**
@@ -235,7 +190,7 @@ export class Session {
   async close(reason: EndReason): Promise<ReportedProcess[]> {
     if (this.#isClosed) return [];
     this.#isClosed = true;
-    this.#echo[Symbol.dispose]();
+    this.terminal[Symbol.dispose]();
     this.#cycle[Symbol.dispose]();
     for (const command of this.#queue.clear()) {
       command.requestEnd(reason);

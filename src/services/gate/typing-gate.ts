@@ -154,7 +154,7 @@ export class TypingGate {
 
   /** Finds the program that executes text typed now. */
   #findReader(record: SessionRecord, policy: Policy): Reader | undefined {
-    const { foreground, behind } = record.session.terminalReaders();
+    const { foreground, behind } = record.session.terminal.readers();
     const facts = this.#options.facts.whileRunning(record);
     const judge = (isInForeground: boolean) => (program: ForegroundProgram) =>
       requestsFor(program).flatMap((request): Reader[] => {

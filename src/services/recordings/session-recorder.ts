@@ -76,7 +76,7 @@ export class SessionRecorder implements SessionTap {
     if (session.running !== command) {
       throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has ended: there is nothing to type into`);
     }
-    const accepted = session.sendInput(data, eof);
+    const accepted = session.terminal.type(data, eof);
     if (data !== '') this.#inputOf(command).take(data, isShown);
     return accepted;
   }
@@ -111,7 +111,7 @@ export class SessionRecorder implements SessionTap {
 
   /** The look-up begins before the text is delivered, and text that comes meanwhile is delivered with it. */
   #lookAt(session: Session): Promise<boolean> {
-    this.#look ??= session.showsTyped().finally(() => {
+    this.#look ??= session.terminal.showsTyped().finally(() => {
       this.#look = undefined;
     });
     return this.#look;
@@ -157,7 +157,7 @@ export class SessionRecorder implements SessionTap {
  * Whether typed text may be seen. The echo on the terminal of a command with pipes is not part of its output: it counts only
  * for a program that waits for the text, since what is typed ahead may be for one that switches the echo off.
  */
-const mayShow = (session: Session, { spec }: Command): boolean => spec.tty || session.isAwaitingInput;
+const mayShow = (session: Session, { spec }: Command): boolean => spec.tty || session.terminal.isRead;
 
 /** Words that mean the same without quotes. */
 const PLAIN = /^[\w@%+=:,./-]+$/u;

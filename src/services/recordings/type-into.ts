@@ -18,5 +18,5 @@ export function typeInto(
   command: Command,
   typed: TypedText,
 ): number | Promise<number> {
-  return recorder ? recorder.type(session, command, typed) : session.sendInput(typed.data, typed.eof);
+  return recorder ? recorder.type(session, command, typed) : session.terminal.type(typed.data, typed.eof);
 }

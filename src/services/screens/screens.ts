@@ -130,7 +130,8 @@ export class Screens implements Disposable {
   #sizeOf({ command, sessionId }: CommandRecord): ScreenSize {
     const open = this.#options.sessions.all();
     return (
-      open.find(({ id, session }) => id === sessionId || session.running === command)?.session.size ?? DEFAULT_SIZE
+      open.find(({ id, session }) => id === sessionId || session.running === command)?.session.terminal.size ??
+      DEFAULT_SIZE
     );
   }
 

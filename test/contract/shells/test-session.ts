@@ -177,7 +177,7 @@ export class TestSession implements AsyncDisposable {
 
   /** Types into the terminal. */
   type(data: string, isEndOfFile = false): void {
-    this.#session.sendInput(data, isEndOfFile);
+    this.#session.terminal.type(data, isEndOfFile);
   }
 
   /** Closes the session; gives what could not be ended. */

@@ -1,0 +1,72 @@
+import type { Command } from '../command/command.js';
+import { oneShotText } from '../shells/one-shot-text.js';
+import { quote } from '../shells/shell.js';
+import { startWithLimits } from './one-shot-limit-target.js';
+import type { OneShotProcess } from './one-shot-process.js';
+import type { OneShotKind, WarmShells, WarmShellsOptions } from './warm-shells.js';
+
+/** Starts commands without a session: a text in a warm shell, a program with arguments without one. */
+export class OneShotStarter {
+  readonly #options: WarmShellsOptions;
+  readonly #shells: WarmShells;
+
+  constructor(options: WarmShellsOptions, shells: WarmShells) {
+    this.#options = options;
+    this.#shells = shells;
+  }
+
+  /** Starts a command; rejects with the system's error when that is not possible. */
+  start(command: Command): Promise<OneShotProcess> {
+    return this.#startsProgram(command) ? this.#startProgram(command) : this.#startText(command);
+  }
+
+  /**
+   * Whether a program is started without a shell. For another user a shell execs it: what changes the user runs as root,
+   * and must not get the command's variables, such as LD_PRELOAD.
+   */
+  #startsProgram({ spec }: Command): boolean {
+    return spec.args !== undefined && this.#options.launcher.owner === undefined;
+  }
+
+  async #startProgram(command: Command): Promise<OneShotProcess> {
+    const { spec } = command;
+    const process = await this.#shells.start({
+      file: spec.command,
+      args: spec.args ?? [],
+      cwd: spec.cwd ?? this.#options.cwd,
+      env: { ...this.#options.env, ...spec.env },
+      stdin: spec.stdin ?? spec.stdinPipe,
+      takesRequest: false,
+      ...this.#kindOf(command),
+    });
+    startWithLimits(command, process);
+    return process;
+  }
+
+  async #startText(command: Command): Promise<OneShotProcess> {
+    const { spec } = command;
+    const process = await this.#shells.take(this.#kindOf(command));
+    startWithLimits(command, process);
+    try {
+      const stdinFile = process.placeStdin(spec.stdin ?? spec.stdinPipe);
+      process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: textOf(spec) }));
+    } catch (error) {
+      this.#shells.dismiss(process);
+      throw error;
+    }
+    this.#shells.refillSoon();
+    return process;
+  }
+
+  #kindOf({ spec }: Command): OneShotKind {
+    return this.#shells.kindOf(spec.sandbox, spec.resourceLimits ?? {});
+  }
+}
+
+/** The text that a shell runs for a command: a program with arguments takes its place. */
+function textOf({ command, args }: Command['spec']): string {
+  if (!args) return command;
+  // bash would take the name for an option of `exec`, and dash has no `--`.
+  if (command.startsWith('-')) return `printf '%s: command not found\\n' ${quote(command)} >&2; exit 127`;
+  return `exec ${[command, ...args].map(quote).join(' ')}`;
+}
