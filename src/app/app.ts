@@ -24,6 +24,7 @@ import { CurrentSettings } from './settings/current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
 import { buildNotifications } from './notifications.js';
 import { nameNode } from './nodes/own-node.js';
+import { runOf } from './nodes/run.js';
 import { buildRegistry } from './nodes/registry.js';
 import { reload } from './settings/reload.js';
 import type { RuntimeContext } from './runtime-context.js';
@@ -105,7 +106,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     ...early,
     ...(await buildAudit(early, secrets, log('audit'))),
     version,
-    run: detachment?.as === 'daemon' ? detachment.run : engine.instance,
+    run: runOf(detachment, configuration, engine.instance),
     shared: await buildRegistry(early),
     traces: await buildTraces(early, { secrets, version, instance: engine.instance }),
     notifications,

@@ -186,3 +186,16 @@ describe('a request whose worker is lost before the answer', () => {
     expect(session.isReachable).toBe(false);
   });
 });
+
+it('takes all gateways of a cluster for one daemon, whose sessions outlive each of them', async () => {
+  await using cluster = new TestCluster();
+  const gateways = await Promise.all([cluster.startGateway('gate-1'), cluster.startGateway('gate-2')]);
+  const ids = await Promise.all(
+    gateways.map(async (gateway) => {
+      await using client = await cluster.connect(gateway);
+      return (await client.request('daemon_status')).instance_id;
+    }),
+  );
+  expect(ids[0]).toMatch(/^[0-9a-f]{32}$/);
+  expect(ids[1]).toBe(ids[0]);
+});

@@ -17,6 +17,9 @@ export interface LinkNonces {
   readonly dialled: string;
 }
 
+/** Hexadecimal digits of the id of a cluster. */
+const ID_DIGITS = 32;
+
 /** Random bytes of a nonce. */
 const NONCE_BYTES = 24;
 
@@ -32,6 +35,11 @@ export class LinkSecret {
    */
   constructor(file: string) {
     this.#secret = readSecret(file);
+  }
+
+  /** An id that is the same on all nodes of a cluster, and tells nothing of the secret. */
+  get clusterId(): string {
+    return createHmac('sha256', this.#secret).update('cluster').digest('hex').slice(0, ID_DIGITS);
   }
 
   /** HMAC-SHA-256 over the end, both nonces and what the end says of itself, in hexadecimal digits. */

@@ -33,7 +33,7 @@ const tick = {
 export const events = {
   daemon_info: {
     summary:
-      'Identifies the run of the daemon. It is the first event of every connection; a new `instance_id` means a restart.',
+      'Identifies the run of the daemon. It is the first event of every connection; a new `instance_id` means that everything of an earlier one has ended.',
     schema: z.object(daemonIdentity),
   },
   command_output: {
