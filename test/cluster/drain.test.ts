@@ -101,7 +101,7 @@ describe('a worker that is drained', () => {
     });
     await client.request('drain_node', { node: 'worker-1', drain: false });
     const { code, stderr } = await runCli(['nodes', 'drain', '--self'], { env: { SHELL_ADAPTER_URL: gateway.url } });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('is no worker of a cluster')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('runs no sessions of a cluster')]);
   });
 
   it('ends after SIGTERM when its sessions have, which followers are told before', async () => {
