@@ -48,7 +48,7 @@ it('is accessible and fits on every page, wide and narrow, dark and light', asyn
 }) => {
   const views = [...allViews(await fill(client))];
   await using agent = await WireClient.connect(daemon.url, ['websocket'], {
-    token: daemon.createToken('agent', 'asks'),
+    token: daemon.createToken('agent', crypto.randomUUID()),
   });
   const asked = agent.run('rm -rf build').catch(() => undefined);
   const pages = await Promise.all([openDashboard(), openDashboard()]);

@@ -46,7 +46,7 @@ it('ends the sign-in of a link when the page is signed out', async ({ openDashbo
 
 it('shows what waits and which models are asked, on the overview', async ({ openDashboard, client, daemon }) => {
   await using agent = await WireClient.connect(daemon.url, ['websocket'], {
-    token: daemon.createToken('agent', 'asks'),
+    token: daemon.createToken('agent', crypto.randomUUID()),
   });
   const { page } = await openDashboard({ role: 'operator', name: 'watcher' });
   const answer = client.request('llm_call', {
