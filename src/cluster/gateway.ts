@@ -70,7 +70,7 @@ export class Gateway implements ClusterPort {
     this.#subscriptions = new ClusterSubscriptions(() => this.#workers.all());
     const { registry, identity, role, work, leaseMs, log } = options;
     if (registry) {
-      this.#known = new KnownWorkers({ registry, workers: this.#workers, ownNode: identity.node });
+      this.#known = new KnownWorkers({ registry, workers: this.#workers, ownNode: identity.node, leaseMs });
       this.membership = new Membership({ registry, leaseMs, identity, role, work, onView: this.#known.update, log });
     }
     this.#sessionNodes = new SessionNodes(ownSessionNode(identity, work), this.#workers);

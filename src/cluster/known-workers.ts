@@ -6,12 +6,15 @@ import { AdapterError } from '../core/errors.js';
 import { ID_BYTES } from '../core/ids.js';
 import { randomText } from '../engine/system/random.js';
 import { registryUnavailable } from './registry/registry.js';
-import type { NodeLease, RegisteredWorker, Registry, RegistryView } from './registry/registry.js';
+import type { HeldLease, NodeLease, RegisteredWorker, Registry, RegistryView } from './registry/registry.js';
 import { rendezvous } from './placement.js';
 import type { Worker, Workers } from './workers.js';
 
 /** Longest wait for the first connections to workers that have come, in milliseconds. */
 const FIRST_LINKS_MS = 1000;
+
+/** How often a registry that is being filled is asked again for a node, in milliseconds. */
+const FILLING_PAUSE_MS = 100;
 
 /** Dependencies of `KnownWorkers`. */
 export interface KnownWorkersOptions {
@@ -19,6 +22,7 @@ export interface KnownWorkersOptions {
   readonly workers: Workers;
   /** Name of this node. */
   readonly ownNode: string;
+  readonly leaseMs: number;
 }
 
 /**
@@ -30,14 +34,18 @@ export class KnownWorkers {
   #registered: ReadonlyMap<string, RegisteredWorker> = new Map();
   #epoch: string | undefined;
   #isFirst = true;
+  /** When all nodes have written their leases into the registry, if it was empty. */
+  #filledAt: number;
 
   constructor(options: KnownWorkersOptions) {
     this.#options = options;
+    this.#filledAt = this.#fillingEnd();
   }
 
   /** Takes what the registry has now. */
   readonly update = async (view: RegistryView): Promise<void> => {
     const isLost = view.epoch !== this.#epoch && !this.#isFirst;
+    if (isLost) this.#filledAt = this.#fillingEnd();
     if (view.epoch === undefined || isLost) await this.#restore();
     else this.#takeRegistered(view);
     for (const lease of view.nodes.values()) this.#adopt(lease);
@@ -47,14 +55,38 @@ export class KnownWorkers {
     await this.#keepLeases(view);
   };
 
-  /** Finds a node that has come since the last beat; undefined when there is none with this `name-incarnation`, or name. */
+  /**
+   * Finds a node that has come since the last beat; undefined when there is none with this `name-incarnation`, or name.
+   * A registry that was emptied does not know the nodes before their next beats, so that one is waited for.
+   */
   async find(node: string): Promise<Worker | undefined> {
-    const { registry, workers } = this.#options;
-    const found = (await registry.find(node)) ?? (await registry.find(nameOfNode(node)));
+    const { workers } = this.#options;
+    const found = await this.#findLease(node);
     if (!found) return undefined;
     this.#adopt(found.lease);
     await workers.find(found.lease.node)?.link.attempted;
     return workers.find(node);
+  }
+
+  async #findLease(node: string): Promise<HeldLease | undefined> {
+    const { registry, leaseMs } = this.#options;
+    const latest = performance.now() + leaseMs;
+    for (;;) {
+      const found = (await registry.find(node)) ?? (await registry.find(nameOfNode(node)));
+      if (found || performance.now() > latest || !(await this.#isFilling())) return found;
+      await sleep(FILLING_PAUSE_MS, undefined, { ref: false });
+    }
+  }
+
+  /** Whether nodes may run that have not written their leases yet. */
+  async #isFilling(): Promise<boolean> {
+    const { epoch } = await this.#options.registry.read();
+    return epoch !== this.#epoch || performance.now() < this.#filledAt;
+  }
+
+  /** A beat comes three times in a lease, and may be late. */
+  #fillingEnd(): number {
+    return performance.now() + this.#options.leaseMs / 2;
   }
 
   /** Registers a worker at all gateways. */

@@ -190,4 +190,26 @@ describe.skipIf(!canRunRedis)('a cluster whose Redis has lost all', () => {
     expect(readFileSync(join(again.daemon.workspace, 'file'), 'utf8')).toBe('before\n');
     await again.daemon.stop();
   });
+
+  it('knows a node that has not written its lease again, for a gateway that has just been started', async () => {
+    const [first] = await connectToBoth();
+    const sessionId = await first!.openSession({ placement: { node: 'worker-1' } });
+    const { daemon } = workers[0]!;
+    // It writes nothing before it may go on.
+    daemon.signal('SIGSTOP');
+    try {
+      await loseAll();
+      const third = await cluster.startGateway('gate-3', { lease: 4 * LEASE });
+      const secret = gateways[0]!.createToken('admin', `third-${randomUUID()}`);
+      await using client = await eventually(
+        () => WireClient.connect(third.url, ['websocket'], { token: secret }),
+        REWRITTEN_MS,
+      );
+      const asked = client.request('get_session', { session_id: sessionId });
+      daemon.signal('SIGCONT');
+      expect((await asked).error).toBeUndefined();
+    } finally {
+      daemon.signal('SIGCONT');
+    }
+  });
 });
