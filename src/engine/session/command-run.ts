@@ -143,24 +143,27 @@ export class CommandRun {
   }
 
   /**
-   * Reads what the pipes hold. Pipes that background jobs still hold are read until these jobs end; `onFree` reports
-   * that the slot can serve another command. Returns whether background jobs hold the slot.
+   * Reads what the pipes hold. Pipes that background jobs still hold are read from `readOn` on until these jobs end;
+   * `onFree` reports that the slot can serve another command. Returns whether background jobs hold the slot.
    */
   finishOutput(onFree: () => void): boolean {
-    const feeds = [this.#out, this.#err].filter((feed) => feed.drain() === 'held');
-    const free = [this.#out, this.#err].filter((feed) => !feeds.includes(feed));
-    for (const feed of free) feed.release();
-    let open = feeds.length;
-    for (const feed of feeds) {
-      feed.release();
-      feed.listen(() => {
-        open -= 1;
-        if (open === 0) onFree();
-      });
-    }
+    const feeds = [this.#out, this.#err];
+    const held = feeds.filter((feed) => feed.drain() === 'held');
+    for (const feed of feeds) feed.release();
+    let open = held.length;
+    const onClosed = () => {
+      open -= 1;
+      if (open === 0) onFree();
+    };
+    this.readOn = () => {
+      for (const feed of held) feed.listen(onClosed);
+    };
     if (open === 0) onFree();
     return open > 0;
   }
+
+  /** Reads the output of background jobs: after the result, to which it does not belong. */
+  readOn: () => void = () => undefined;
 
   /** Called when the command outlives the fast path: only then are streams and timers worth their cost. */
   startMonitoring(): void {

@@ -173,8 +173,8 @@ export class RunCycle implements Disposable {
     this.#watch?.stop();
     await run.settle('exited');
     run.finishOutput(() => undefined);
-    if (this.#run !== run) return;
-    this.#settle(run, exit.signal > 0 ? 128 + exit.signal : exit.exitCode, state, warnings);
+    if (this.#run === run) this.#settle(run, exit.signal > 0 ? 128 + exit.signal : exit.exitCode, state, warnings);
+    run.readOn();
   }
 
   #watchOver(command: Command): WedgeDetector {
@@ -218,6 +218,7 @@ export class RunCycle implements Disposable {
       sessionShell.noteReport(report, isLongRunning);
       if (run.command.mayDisturbTerminal) sessionShell.saveNow();
       this.#settle(run, report.exitCode, this.state.sessionState, []);
+      run.readOn();
     };
     const search = () => {
       if (this.#run !== run) return undefined;
