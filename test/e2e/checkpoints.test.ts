@@ -26,6 +26,7 @@ describe('checkpoints over the wire', () => {
   it('save, list, compare and restore what commands have done, and undo it', async () => {
     fill({ 'src/main.c': 'int main;\n', 'notes.txt': 'keep\n', '.gitignore': 'build\n', 'build/out': 'ignored' });
     const saved = await client.request('checkpoint_workspace', { label: 'before' });
+    expect(saved.error).toBeUndefined();
     expect(saved).toMatchObject({
       kind: 'requested',
       label: 'before',

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
@@ -19,8 +20,8 @@ import { describe, expect, it } from 'vitest';
 import type { Job, JobOf, JobResults, StoreOptions } from '../../../src/engine/checkpoints/job.js';
 import type { WorkerReply } from '../../../src/engine/checkpoints/worker/messages.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { eventually, MIB, timed } from '../../support/measure.js';
-import { isRunning } from '../../support/processes.js';
+import { eventually, MIB, settled, timed } from '../../support/measure.js';
+import { cpuMs, isRunning } from '../../support/processes.js';
 import { describeRoot } from '../../support/root.js';
 import { describeTree, makeTree } from '../../support/tree.js';
 import { WireClient } from '../../support/wire.js';
@@ -242,4 +243,13 @@ describe('a daemon that ends', () => {
       expect(isRunning(Number(lock.split(' ')[0]))).toBe(false);
     });
   });
+});
+
+it('a worker waits for its request, which a busy daemon sends late', async () => {
+  const worker = spawn(process.execPath, [WORKER], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const reply = text(worker.stdout);
+  // It has started, and waits.
+  await settled(() => cpuMs(worker.pid!));
+  worker.stdin.end(JSON.stringify({ job: { kind: 'none' }, options: {} }));
+  expect(JSON.parse(await reply)).toEqual({ result: null });
 });

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { text } from 'node:stream/consumers';
 
 import { AdapterError } from '../../../core/errors.js';
 import { closeInheritedTerminals } from '../../process/inherited-terminals.js';
@@ -20,12 +20,11 @@ const NICENESS = 5;
 closeInheritedTerminals();
 setPriority(NICENESS);
 
-const STDIN = 0;
-
 void work();
 
 async function work(): Promise<void> {
-  const reply = JSON.stringify(await answer(JSON.parse(readFileSync(STDIN, 'utf8')) as WorkerRequest));
+  // Not in one synchronous read: the input of a busy daemon comes later, and the pipe does not block.
+  const reply = JSON.stringify(await answer(JSON.parse(await text(process.stdin)) as WorkerRequest));
   // EPIPE: the daemon has ended. The job is done.
   process.stdout.on('error', () => undefined);
   process.stdout.write(reply);

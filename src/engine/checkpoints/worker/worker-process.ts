@@ -134,7 +134,8 @@ function parseReply(text: string): WorkerReply {
 
 /** Returns the error of a worker that died; mostly the OOM killer has killed it. */
 function lost(stderr: string, how: string | number | undefined): AdapterError {
-  const said = stderr.trim().split('\n').at(-1) ?? '';
+  const lines = stderr.trim().split('\n');
+  const said = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1) ?? '';
   const message = `the process that works on checkpoints has ended (${how ?? 'unknown'})${said && `: ${said}`}`;
   return new AdapterError('CHECKPOINT_FAILED', message, { details: { stderr: said } });
 }
