@@ -24,7 +24,7 @@ import { CurrentSettings } from './settings/current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
 import { buildNotifications } from './notifications.js';
 import { nameNode } from './nodes/own-node.js';
-import { runOf } from './nodes/run.js';
+import { runOf } from './detach/run.js';
 import { buildRegistry } from './nodes/registry.js';
 import { reload } from './settings/reload.js';
 import type { RuntimeContext } from './runtime-context.js';

@@ -1,6 +1,6 @@
 import type { Configuration } from '../../config/model/configuration.js';
 import { LinkSecret } from '../../services/access/link-proof.js';
-import type { Detachment } from '../detach/detach.js';
+import type { Detachment } from './detach.js';
 
 /**
  * `instance_id` for clients: another one means that everything of theirs has ended. What a cluster runs outlives the node
