@@ -170,7 +170,12 @@ describe('shell-adapter mcp --start', () => {
       for (const client of clients) client.child.stdin?.end();
       for (const client of clients) expect(await client.ended).toMatchObject({ code: 0 });
     }
-    const [pid, ...others] = startedPids();
+    // Records are written in the background.
+    const [pid, ...others] = await eventually(() => {
+      const pids = startedPids();
+      expect(pids).not.toEqual([]);
+      return pids;
+    });
     expect(others).toEqual([]);
     expect(isRunning(pid ?? 0)).toBe(true);
     expect(await runCli(['exec', '--config', config, 'echo still here'])).toMatchObject({ stdout: 'still here\n' });
