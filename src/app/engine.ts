@@ -106,11 +106,11 @@ function forUsers(
   shared: SharedParts,
   context: EngineContext,
 ): Pick<Engine, 'buildFor' | 'forbidOwnPort'> {
-  let ownPort: number | undefined;
+  const ownPorts: number[] = [];
   return {
-    buildFor: (user) => buildUserExecution(user, { ...shared, ownPort }, context),
+    buildFor: (user) => buildUserExecution(user, { ...shared, ownPorts }, context),
     forbidOwnPort: (port) => {
-      ownPort = port;
+      ownPorts.push(port);
       launcher.forbidOwnPort(port);
     },
   };

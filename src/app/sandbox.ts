@@ -31,7 +31,7 @@ export async function buildLauncher(
   mechanism: Pick<LimitMechanism, 'namespace' | 'directories'>,
   reporting: EgressReporting,
 ): Promise<Launcher> {
-  const folder = socketFolder(configuration);
+  const folder = socketFolder(configuration.daemon ?? configuration);
   // A mount can hide only a directory that exists.
   if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const surroundings = sandboxSurroundings(configuration);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import { ownFiles } from '../config/derive/own-files.js';
+import { withDaemon } from '../config/model/configuration.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { findUser } from '../engine/user/find-user.js';
 import { Quotas } from '../services/access/quotas.js';
@@ -209,7 +210,7 @@ function buildCheckpoints(
       excluded: [
         ...[stateDirectory, directory, join(stateDirectory, 'spool'), runtimePath, recording.directory],
         // These must survive a restore unchanged.
-        ...ownFiles(configuration()),
+        ...withDaemon(configuration()).flatMap(ownFiles),
       ],
       path: pool.env['PATH'] ?? '',
       limits: () => configuration().checkpoints,

@@ -25,8 +25,8 @@ export interface SharedParts {
   readonly mechanism: LimitMechanism;
   readonly shell: InstalledShell;
   readonly isLimited: (limits: Limits) => boolean;
-  /** Port of the daemon, once it listens. */
-  readonly ownPort?: number | undefined;
+  /** Ports of the daemon, once it listens. */
+  readonly ownPorts?: readonly number[];
 }
 
 /** Variables of the daemon's own user that no other user gets. */
@@ -53,7 +53,7 @@ export async function buildUserExecution(
   const place = { launch, workspace: cwd, directory: runtime.path, runtimePath: parts.runtime.path, platform };
   const reporting = { log: log('sandbox'), metrics: context.metrics };
   const launcher = await buildUserLauncher(configuration(), place, mechanism, reporting);
-  if (parts.ownPort !== undefined) launcher.forbidOwnPort(parts.ownPort);
+  for (const port of parts.ownPorts ?? []) launcher.forbidOwnPort(port);
   const common = { ...parts, runtime, launcher, cwd, env };
   const pool = new ShellPool({ ...common, defaultShell: parts.shell, size: 0, log: log('pool') });
   const oneShots = new OneShotRunner({

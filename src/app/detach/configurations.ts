@@ -25,6 +25,7 @@ export const asHolder = (configuration: Configuration, directory: HolderDirector
   socketio: { ...configuration.socketio, host: '127.0.0.1', port: 0, unixSocket: undefined, tls: undefined },
   logging: { ...configuration.logging, logFilePath: directory.logOf(name) },
   audit: { ...configuration.audit, file: directory.auditOf(name), isFileChosen: true },
+  daemon: configuration,
 });
 
 /** A link over the loopback, which both ends prove to be theirs by the secret. */

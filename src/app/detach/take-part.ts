@@ -62,6 +62,8 @@ function hold({ directory, name, end }: Holder, { engine, services, listener, co
   const fingerprint = fingerprintOf(configuration(), version);
   const record = { name, pid: process.pid, identity, url: listener.url, version, fingerprint };
   engine.forbidOwnPort(listener.port);
+  const { port } = configuration().daemon?.socketio ?? { port: 0 };
+  if (port > 0) engine.forbidOwnPort(port);
   const { cluster, sessions, executions, llm } = services;
   const runsCommand = () => sessions.registry.all().some(({ session }) => session.running !== undefined);
   const life = new HolderLife({

@@ -1,4 +1,4 @@
-import type { Configuration } from '../../config/model/configuration.js';
+import { type Configuration, withDaemon } from '../../config/model/configuration.js';
 import { ConfigurationError } from '../../config/model/problems.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import { type Policy, withoutCheckpoints } from '../../core/policy/decision/policy.js';
@@ -30,23 +30,23 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
  * Files that control the gate or that the daemon needs. Its state contains tokens, and the runtime directories those
  * texts of commands, of all owners, that do not fit into a request.
  */
-export const ownPaths = (
-  { file, adapter: { stateDirectory }, logging, audit, recording, cluster }: Configuration,
+export function ownPaths(
+  configuration: Configuration,
   runtimeParent: string,
-): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> => ({
-  protectedPaths: [
+): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> {
+  const { adapter, recording, cluster } = configuration;
+  const { stateDirectory } = adapter;
+  const written = withDaemon(configuration).flatMap(({ file, logging, audit }) => [
     ...(file === undefined ? [] : [file]),
-    stateDirectory,
-    recording.directory,
-    runtimeParent,
     logging.logFilePath,
     audit.file,
-  ],
-  secretPaths: [
-    ...[stateDirectory, recording.directory, runtimeParent],
-    ...[cluster.tls.key, cluster.secretFile].filter((path) => path !== undefined),
-  ],
-});
+  ]);
+  const keys = [cluster.tls.key, cluster.secretFile].filter((path) => path !== undefined);
+  return {
+    protectedPaths: [stateDirectory, recording.directory, runtimeParent, ...written],
+    secretPaths: [stateDirectory, recording.directory, runtimeParent, ...keys],
+  };
+}
 
 /** Settings of confirmations. With the gate off no confirmation is requested. */
 export const confirmationSettings = ({ confirmation }: Configuration): ConfirmationSettings => ({

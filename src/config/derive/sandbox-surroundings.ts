@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 
-import type { Configuration, SandboxConfiguration } from '../model/configuration.js';
+import { type Configuration, type SandboxConfiguration, withDaemon } from '../model/configuration.js';
 import { ownFiles } from './own-files.js';
 
 /** All settings that a sandbox needs. */
@@ -20,8 +20,22 @@ export interface SandboxSurroundings extends Omit<SandboxConfiguration, 'require
 
 /** Collects the settings of a configuration that a sandbox needs. */
 export function sandboxSurroundings(configuration: Configuration): SandboxSurroundings {
-  const { adapter, sandbox, socketio, cluster, recording, file, childEnvironment } = configuration;
+  const { adapter, sandbox, childEnvironment } = configuration;
   const { profile, network, unixSockets, protectedPaths } = sandbox;
+  return {
+    profile,
+    network,
+    unixSockets,
+    protectedPaths,
+    path: childEnvironment['PATH'] ?? '',
+    workspace: adapter.workspaceDirectory,
+    homes: [...new Set([homedir(), childEnvironment['HOME'] ?? homedir()])],
+    hidden: withDaemon(configuration).flatMap(secretsOf),
+  };
+}
+
+function secretsOf(configuration: Configuration): readonly string[] {
+  const { adapter, socketio, cluster, recording, file } = configuration;
   const secrets = [
     adapter.stateDirectory,
     recording.directory,
@@ -32,16 +46,7 @@ export function sandboxSurroundings(configuration: Configuration): SandboxSurrou
     socketFolder(configuration),
     ...ownFiles(configuration),
   ];
-  return {
-    profile,
-    network,
-    unixSockets,
-    protectedPaths,
-    path: childEnvironment['PATH'] ?? '',
-    workspace: adapter.workspaceDirectory,
-    homes: [...new Set([homedir(), childEnvironment['HOME'] ?? homedir()])],
-    hidden: secrets.filter((path) => path !== undefined),
-  };
+  return secrets.filter((path) => path !== undefined);
 }
 
 /** Folder of the Unix socket; undefined without a socket. */

@@ -62,7 +62,14 @@ export function toConfiguration(settled: CheckedConfiguration, { file, env, isGi
  * The whole configuration: validated, with defaults, absolute paths, and the names and units of the code (see
  * `codeName`). What a key means is said in its section.
  */
-export type Configuration = Readonly<ReturnType<typeof toConfiguration>>;
+export type Configuration = Readonly<ReturnType<typeof toConfiguration>> & {
+  /** That of the daemon for which this process holds sessions; undefined for any other daemon. */
+  readonly daemon?: Configuration | undefined;
+};
+
+/** The configurations whose files no command may reach: that of this process, and that of its daemon. */
+export const withDaemon = (configuration: Configuration): readonly Configuration[] =>
+  configuration.daemon ? [configuration, configuration.daemon] : [configuration];
 
 /** Settings of the log. */
 export type LoggingConfiguration = Configuration['logging'];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
@@ -8,6 +9,7 @@ import { connect } from '../../../src/client/index.js';
 import { isProcess } from '../../../src/engine/platform/process-identity.js';
 import { eventually } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
+import { canSandbox } from '../../support/sandbox.js';
 import { DetachedDaemon } from './detached-daemon.js';
 
 it('a killed daemon comes back to its sessions, with what they have', async () => {
@@ -141,4 +143,24 @@ it('daemons that share a state directory have their own holders', async () => {
   await using second = await DetachedDaemon.start({ ...settings, socketio: { port: 0 } });
   expect(first.holders).toHaveLength(2);
   await second.end('SIGTERM');
+});
+
+it.runIf(canSandbox)('a sandbox hides the files of the daemon from what its holder runs', async () => {
+  // Not in /tmp, of which a sandbox has its own.
+  const folder = mkdtempSync(join(homedir(), '.shell-adapter-test-'));
+  const log = join(folder, 'log');
+  const sockets = join(folder, 'sockets');
+  {
+    await using detached = await DetachedDaemon.start({
+      logging: { log_file_path: log },
+      socketio: { unix_socket: join(sockets, 'socket') },
+      sandbox: { profile: 'workspace' },
+    });
+    await using client = await detached.connect();
+    const sessionId = await client.openSession();
+    expect(readFileSync(log, 'utf8')).toContain('INFO');
+    const { stdout } = await client.run(`ls ${folder}; cat ${log}; ls ${sockets}`, sessionId);
+    expect(stdout).toBe('log\nsockets\n');
+  }
+  rmSync(folder, { recursive: true, force: true });
 });
