@@ -133,7 +133,7 @@ it('the audit log, the status and the metrics have what the sessions run', async
   expect(await client.request('daemon_status')).toMatchObject({ sessions: 1, running_commands: 0 });
   const metrics = await (await fetch(`${detached.url}/metrics`)).text();
   expect(metrics).toMatch(/^shell_adapter_sessions_open\{shell="bash"\} 1$/m);
-  expect(metrics).toMatch(/^shell_adapter_commands_total\{.*status="completed".*\} 1$/m);
+  expect(metrics).toMatch(/^shell_adapter_commands_finished_total\{.*status="completed".*\} 1$/m);
   expect(metrics.match(/^# HELP shell_adapter_sessions_open /gm)).toHaveLength(1);
 });
 
