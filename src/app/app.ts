@@ -16,9 +16,8 @@ import { PrometheusMetrics } from '../transports/http/metrics/prometheus.js';
 import type { Disposables } from './disposables.js';
 import { buildAccess } from './access.js';
 import { buildAudit } from './audit.js';
-import { joinCluster } from './nodes/cluster.js';
 import type { Detachment } from './detach/detach.js';
-import { takePart } from './detach/take-part.js';
+import { announceStart, begin } from './begin.js';
 import { drainOf } from './nodes/drain.js';
 import { CurrentSettings } from './settings/current-settings.js';
 import { abandonEngine, buildEngine, type Engine } from './engine.js';
@@ -134,17 +133,6 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
   };
 }
 
-/** Starts what runs and holds sessions, here or elsewhere; returns how that reads the configuration again. */
-async function begin(
-  detachment: Detachment | undefined,
-  engine: Engine,
-  services: Services,
-  context: RuntimeContext,
-): Promise<() => void> {
-  const [listener] = await Promise.all([joinCluster(engine, services, context), startShells(engine, services)]);
-  return takePart(detachment, { engine, services, listener, context });
-}
-
 /** What exists before the engine, besides log and metrics. */
 const firstParts = ({ configuration, limits }: CurrentSettings, first: Configuration) => ({
   configuration,
@@ -163,26 +151,6 @@ const waysToStop = (
   drain: detachment ? undefined : drainOf(services, context),
   killAll: () => abandonEngine(engine),
 });
-
-/** Starts the shells that are kept ready, except on a gateway. */
-async function startShells({ pool, oneShots }: Engine, { cluster }: Services): Promise<void> {
-  if (cluster.runsSessions) await Promise.all([pool.fill(), oneShots.fill()]);
-}
-
-/** Tells the audit log and the webhooks that the daemon takes requests, and begins to measure the machine. */
-function announceStart(
-  { audit, notifications, version, configuration }: RuntimeContext,
-  { host }: Services,
-  detachment: Detachment | undefined,
-): void {
-  void host.start();
-  const { file = null } = configuration();
-  audit.record({ event: 'daemon_started', details: { version, pid: process.pid, configuration: file } });
-  // Its daemon tells that.
-  if (detachment?.as === 'holder') return;
-  const message = `the daemon has started (version ${version})`;
-  notifications.notify({ event: 'daemon_started', message, details: { version } });
-}
 
 /** The parts of a running daemon. */
 interface Parts {

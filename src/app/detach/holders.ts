@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../core/logging/log.js';
 import { isProcess } from '../../engine/platform/process-identity.js';
+import { sendSignal } from '../../engine/process/end-processes.js';
 import type { NodesPort } from '../../services/ports/cluster-port.js';
 
 import type { HolderDirectory, HolderRecord } from './holder-directory.js';
@@ -60,7 +61,7 @@ export class Holders implements AsyncDisposable {
 
   /** Has all holders read the configuration again. */
   reload(): void {
-    for (const { pid, identity } of this.#known.values()) if (isProcess(pid, identity)) process.kill(pid, 'SIGHUP');
+    for (const { pid, identity } of this.#known.values()) if (isProcess(pid, identity)) sendSignal(pid, 'SIGHUP');
   }
 
   /** What the holders measure, as Prometheus reads it. One that does not answer is left out. */

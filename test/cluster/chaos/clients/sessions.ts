@@ -10,7 +10,7 @@ const PAUSE_MS = 400;
 const MOST_COMMANDS = 15;
 
 /** Opens a session; undefined when that was not certain, or not possible. */
-export async function openSession({ counts, fail }: ClientOptions, line: Line): Promise<string | undefined> {
+async function openSession({ counts, fail }: ClientOptions, line: Line): Promise<string | undefined> {
   const answer = await line.ask('open_session', {});
   if (!answer) return undefined;
   if (!answer.error) {
@@ -31,23 +31,35 @@ const OPENING_ERRORS = new Set([
   'SESSION_LIMIT',
 ]);
 
-/** Runs commands in sessions that count them: their state says how many have run. */
-export async function useSessions(options: ClientOptions): Promise<void> {
+/** What a client has, besides its options. */
+export interface ClientParts {
+  readonly line: Line;
+  readonly commands: CommandSender;
+}
+
+/** Opens sessions one after the other, and closes each once it was used. */
+export async function inSessions(
+  options: ClientOptions,
+  use: (sessionId: string, options: ClientOptions, parts: ClientParts) => Promise<void>,
+): Promise<void> {
   const { random, signal } = options;
   await using line = new Line(options);
   const commands = new CommandSender(options, line);
   while (!signal.aborted) {
     const session_id = await openSession(options, line);
     if (session_id !== undefined) {
-      await countIn(session_id, options, commands);
+      await use(session_id, options, { line, commands });
       await line.ask('close_session', { session_id });
     }
     await sleep(random() * PAUSE_MS);
   }
 }
 
+/** Runs commands in sessions that count them: their state says how many have run. */
+export const useSessions = (options: ClientOptions): Promise<void> => inSessions(options, countIn);
+
 /** Each command adds one; those that may have run leave one more open. */
-async function countIn(session_id: string, options: ClientOptions, commands: CommandSender): Promise<void> {
+async function countIn(session_id: string, options: ClientOptions, { commands }: ClientParts): Promise<void> {
   const { random, signal, fail, counts } = options;
   let [least, most] = [0, 0];
   for (let left = 1 + Math.floor(random() * MOST_COMMANDS); left > 0 && !signal.aborted; left -= 1) {

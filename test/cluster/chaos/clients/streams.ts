@@ -1,45 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { eventually } from '../../../support/measure.js';
 import { StreamCheck } from '../../../support/stream-check.js';
 import type { WireClient } from '../../../support/wire.js';
 import type { ClientOptions } from './client-options.js';
-import { CommandSender } from './commands.js';
-import { Line } from './line.js';
-import { openSession } from './sessions.js';
+import { type ClientParts, inSessions } from './sessions.js';
 
 /** Lines that a command prints, and the time between two, in seconds. */
 const LINES = 60;
 const LINE_S = 0.03;
 /** Time for output that comes after the answer, in milliseconds: the node may be lost meanwhile. */
 const WHOLE_MS = 15_000;
-/** Longest pause between two commands, in milliseconds. */
-const PAUSE_MS = 500;
 
 const TEXT = Array.from({ length: LINES }, (_, index) => `line ${index + 1}\n`).join('');
 
 /** Streams the output of commands, and puts it together over all connections. */
-export async function followStreams(options: ClientOptions): Promise<void> {
-  const { random, signal } = options;
-  await using line = new Line(options);
-  const commands = new CommandSender(options, line);
-  while (!signal.aborted) {
-    const session_id = await openSession(options, line);
-    if (session_id !== undefined) {
-      await follow(session_id, options, { line, commands });
-      await line.ask('close_session', { session_id });
-    }
-    await sleep(random() * PAUSE_MS);
-  }
-}
-
-interface Parts {
-  readonly line: Line;
-  readonly commands: CommandSender;
-}
+export const followStreams = (options: ClientOptions): Promise<void> => inSessions(options, follow);
 
 /** Runs one command, so that a gap is one of its output. */
-async function follow(session_id: string, { counts, fail }: ClientOptions, { line, commands }: Parts): Promise<void> {
+async function follow(
+  session_id: string,
+  { counts, fail }: ClientOptions,
+  { line, commands }: ClientParts,
+): Promise<void> {
   const followed = new FollowedSession(session_id);
   line.prepare = (client) => followed.follow(client);
   const id = commands.nextId();
