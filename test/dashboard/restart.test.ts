@@ -106,7 +106,8 @@ it('loses nothing that was typed with the connection, comes back, and says what 
       'The connection was lost.',
       expect.stringContaining('The daemon was restarted') as string,
     ]);
-    expect((notices[1]?.[1] ?? 0) - (notices[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(4990);
+    // Five seconds apart, less what an observer on a busy machine is late for the first.
+    expect((notices[1]?.[1] ?? 0) - (notices[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(4500);
   } finally {
     await next.stop();
   }

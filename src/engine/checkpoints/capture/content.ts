@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } fro
 
 import type { SkipReason } from '../../../core/checkpoints/entry.js';
 import { toBytes } from '../git/byte-path.js';
-import type { BlobWriter } from '../git/blob-writer.js';
+import { blobHash, type BlobWriter } from '../git/blob-writer.js';
 import type { Location } from '../files/held-directory.js';
 import { factsOf, reasonOf, type StatFacts } from '../files/walk.js';
 
@@ -10,6 +10,8 @@ import { factsOf, reasonOf, type StatFacts } from '../files/walk.js';
 const PIECE_BYTES = 1024 * 1024;
 /** Attempts at reading a file that changes meanwhile. */
 const ATTEMPTS = 3;
+/** Two changes of a file within a tick of the kernel's clock, 10 ms at most, have the same time. */
+const TICK_MS = 10;
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
@@ -49,11 +51,12 @@ export async function storeFile({ directory, name }: Location, writer: BlobWrite
       if (!before.isFile()) return { reason: 'changing' };
       if (before.size > maxBytes) return { reason: 'too_large' };
       const size = Number(before.size);
+      const isFresh = Date.now() - Number(before.mtimeMs) <= TICK_MS;
       const object = await store(fd, size, writer);
-      const after = fstatSync(fd, { bigint: true });
-      // A file that was only appended to is consistent up to the size that was read.
-      const hasHeld = before.mtimeNs === after.mtimeNs || after.size > before.size;
-      if (object !== undefined && hasHeld) return { object, stat: factsOf(before), size };
+      const hasHeld = !isFresh && fstatSync(fd, { bigint: true }).mtimeNs === before.mtimeNs;
+      // What is read twice the same was there at one moment: most often, the file was only appended to.
+      if (object !== undefined && (hasHeld || object === readId(fd, size)))
+        return { object, stat: factsOf(before), size };
     }
     return { reason: 'changing' };
   } catch (error) {
@@ -73,6 +76,19 @@ function store(fd: number, size: number, writer: BlobWriter): Promise<string | u
     length += read;
   }
   return writer.write(content);
+}
+
+/** The id of the blob that a file's first `size` bytes are now. */
+function readId(fd: number, size: number): string {
+  const hash = blobHash(size);
+  let missing = size;
+  for (const piece of pieces(fd)) {
+    const fitting = piece.subarray(0, missing);
+    hash.update(fitting);
+    missing -= fitting.length;
+    if (missing === 0) break;
+  }
+  return hash.digest('hex');
 }
 
 function* pieces(fd: number): Generator<Buffer> {

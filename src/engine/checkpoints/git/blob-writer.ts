@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { once } from 'node:events';
 
 import type { Git } from './git.js';
@@ -22,7 +22,7 @@ export class BlobWriter {
   async write(content: Buffer): Promise<string> {
     await this.#push(header(content.length));
     await this.#push(content);
-    return blobId(content);
+    return blobHash(content.length).update(content).digest('hex');
   }
 
   /**
@@ -30,7 +30,7 @@ export class BlobWriter {
    * written data is meaningless and the result is undefined.
    */
   async stream(size: number, pieces: Iterable<Buffer>): Promise<string | undefined> {
-    const hash = createHash('sha1').update(`blob ${size}\0`);
+    const hash = blobHash(size);
     await this.#push(header(size));
     let missing = size;
     for (const piece of pieces) {
@@ -99,6 +99,5 @@ export class BlobWriter {
 /** Source: the data command of git-fast-import(1); the optional line feed after the data is left out. */
 const header = (size: number): Buffer => Buffer.from(`blob\ndata ${size}\n`);
 
-/** Returns git's id of a content. */
-const blobId = (content: Uint8Array): string =>
-  createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+/** Begins git's id of a content of `size` bytes: what the content is added to, and its digest in hexadecimal. */
+export const blobHash = (size: number): Hash => createHash('sha1').update(`blob ${size}\0`);
