@@ -13,6 +13,7 @@ import { Tokens } from '../services/access/tokens.js';
 import { type TokenChange, TokenStore } from '../services/access/token-store.js';
 import type { Services } from '../services/services.js';
 
+import type { Detachment } from './detach/detach.js';
 import type { Engine } from './engine.js';
 import type { RuntimeContext } from './runtime-context.js';
 
@@ -20,13 +21,16 @@ import type { RuntimeContext } from './runtime-context.js';
 export type AccessServices = Pick<Services, 'access' | 'admission' | 'peers' | 'refusals' | 'tokens' | 'links'>;
 
 /** Builds authentication, authorisation and admission; creates the first token at the first start. */
-export async function buildAccess({ launcher }: Engine, context: RuntimeContext): Promise<AccessServices> {
+export async function buildAccess(
+  { launcher }: Engine,
+  context: RuntimeContext,
+  detachment: Detachment | undefined,
+): Promise<AccessServices> {
   const { configuration, audit, metrics, log, closers, platform } = context;
   const { auth, socketio, http } = configuration();
   const peers = new Peers(platform.peers);
   const refusals = new Refusals({ audit, metrics, log: log('access') });
-  // A daemon whose sessions are held by another process does not see their sandboxes.
-  const hasSandboxes = () => launcher.hasSharedNetwork || configuration().adapter.detach;
+  const hasSandboxes = () => launcher.hasSharedNetwork || (detachment?.as === 'daemon' && detachment.mayHaveSandboxes);
   const { files, store } = await openTokens(context, (id) => {
     entrance.noteTokenEnd(id);
   });

@@ -113,7 +113,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     gate: settings.gate,
     isClosing: () => closing !== undefined,
   };
-  const services = buildServices(engine, await buildAccess(engine, context), context);
+  const services = buildServices(engine, await buildAccess(engine, context, detachment), context);
   await services.recordings.prepare(configuration.adapter.stateDirectory);
   const { http, server } = buildTransports(services, prometheus, context);
   const readAgain = await begin(detachment, engine, services, context);

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 
 import type { Configuration } from '../../config/model/configuration.js';
 import { choosePlatform } from '../../engine/platform/choose-platform.js';
+import type { Platform } from '../../engine/platform/contract/platform.js';
+import { platformLike } from '../../engine/platform/process-identity.js';
 
 import { asDaemon, asHolder } from './configurations.js';
 import { type HolderDirectory, ownDirectory } from './holder-directory.js';
@@ -15,6 +17,8 @@ export interface DetachedDaemon {
   readonly directory: HolderDirectory;
   /** The id by which clients know whether their sessions can still be there: the same as long as one of the holders runs. */
   readonly run: string;
+  /** Whether commands of its holders may run in a sandbox: the daemon does not see it. */
+  readonly mayHaveSandboxes: boolean;
   readonly command: HolderCommand;
 }
 
@@ -56,15 +60,21 @@ export function detach(configuration: Configuration, { holder, command }: Start)
     const configure = (next: Configuration) => asHolder(next, directory, name);
     return { detachment: { as: 'holder', ...holder }, configure, [Symbol.dispose]: nothing };
   }
-  const { detach: isDetached, stateDirectory, platform } = configuration.adapter;
+  const { detach: isDetached, stateDirectory, platform: wanted } = configuration.adapter;
   if (!isDetached) return { detachment: undefined, configure: (next) => next, [Symbol.dispose]: nothing };
-  const owned = ownDirectory(stateDirectory, configuration.socketio.port, choosePlatform(platform));
+  const platform = choosePlatform(wanted);
+  const owned = ownDirectory(stateDirectory, configuration.socketio.port, platform);
   const { directory } = owned;
+  const run = directory.runOf(randomBytes(RUN_BYTES).toString('hex'));
   return {
-    detachment: { as: 'daemon', directory, run: directory.runOf(randomBytes(RUN_BYTES).toString('hex')), command },
+    detachment: { as: 'daemon', directory, run, mayHaveSandboxes: mayHaveSandboxes(platform, directory), command },
     configure: (next) => asDaemon(next, directory),
     [Symbol.dispose]: () => {
       owned[Symbol.dispose]();
     },
   };
 }
+
+/** Whether this platform has sandboxes, or that of a holder which an earlier daemon has left. */
+const mayHaveSandboxes = (platform: Platform, directory: HolderDirectory): boolean =>
+  platform.can.sandbox || directory.living().some(({ identity }) => platformLike(identity).can.sandbox);

@@ -1,3 +1,4 @@
+import type { Platform } from './contract/platform.js';
 import { linux } from './linux/linux.js';
 import { posix } from './posix/posix.js';
 
@@ -17,4 +18,5 @@ export function isProcess(pid: number, identity: string): boolean {
 
 const machineOf = (identity: string | undefined) => identity?.split('/')[0];
 
-const platformLike = (identity: string | null) => (identity?.startsWith('posix-') ? posix : linux);
+/** Returns the platform of the process that has this identity. */
+export const platformLike = (identity: string | null): Platform => (identity?.startsWith('posix-') ? posix : linux);

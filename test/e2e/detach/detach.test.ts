@@ -12,12 +12,15 @@ import { isRunning } from '../../support/processes.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { DetachedDaemon } from './detached-daemon.js';
 
-it('a killed daemon comes back to its sessions, with what they have', async () => {
-  await using detached = await DetachedDaemon.start();
+it.each([
+  ['linux', {}],
+  ['posix', { platform: 'posix' }],
+])('a killed daemon comes back to its sessions, with what they have, on the platform %s', async (_name, adapter) => {
+  await using detached = await DetachedDaemon.start({ adapter });
   const { sessionId, pid } = await opened(detached);
   await detached.end('SIGKILL');
   expect(isRunning(pid)).toBe(true);
-  await detached.startAgain();
+  await detached.startAgain({ adapter });
   await using client = await detached.connect();
   expect((await client.request('list_sessions')).sessions.map(({ session_id: id }) => id)).toEqual([sessionId]);
   expect((await client.run('echo "$KEPT $$"', sessionId)).stdout).toBe(`here ${pid}\n`);
