@@ -37,14 +37,12 @@ loadBundle(new URL('../../../main.js', import.meta.url).href, { entry: 'checkpoi
 `;
 
 rmSync(dist, { recursive: true, force: true });
-execFileSync(
-  process.execPath,
-  [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')],
-  {
-    cwd: root,
-    stdio: 'inherit',
-  },
-);
+// Types are checked by check:types, not here: the build of a user takes a fifth of the time without it.
+const compiler = join(root, 'node_modules/@typescript/native/bin/tsc');
+execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--noCheck'], {
+  cwd: root,
+  stdio: 'inherit',
+});
 cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/drivers'), { recursive: true });
 await bundle();
 await buildDashboard(join(dist, 'dashboard'));

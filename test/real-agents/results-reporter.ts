@@ -26,6 +26,6 @@ export default class ResultsReporter implements Reporter {
     const page = readFileSync(`${ROOT}${PAGE}`, 'utf8');
     if (!MARKED.test(page)) throw new Error(`${PAGE} has no place for the results`);
     writeFileSync(`${ROOT}${PAGE}`, page.replace(MARKED, `\n${results}\n\n`));
-    execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', PAGE], { cwd: ROOT });
+    execFileSync('npx', ['oxfmt', PAGE], { cwd: ROOT });
   }
 }

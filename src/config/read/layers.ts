@@ -12,7 +12,9 @@ export interface ConfigurationLayers {
 
 /** Source of a value. */
 export type Layer =
-  { readonly kind: 'file' } | { readonly kind: 'environment'; readonly name: string } | { readonly kind: 'flags' };
+  | { readonly kind: 'file' }
+  | { readonly kind: 'environment'; readonly name: string }
+  | { readonly kind: 'flags' };
 
 /**
  * Merges all layers into one tree. Sections are merged key by key; a list or mapping that is a value is replaced as a

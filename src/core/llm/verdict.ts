@@ -5,7 +5,15 @@ import type { FailureKind } from './failure.js';
  * not exit; `closed`: it had closed its standard output, but did not exit.
  */
 export type RunEndCause =
-  'exit' | 'finished' | 'closed' | 'timeout' | 'idle' | 'limit' | 'cancelled' | 'shutdown' | 'flood';
+  | 'exit'
+  | 'finished'
+  | 'closed'
+  | 'timeout'
+  | 'idle'
+  | 'limit'
+  | 'cancelled'
+  | 'shutdown'
+  | 'flood';
 
 /** Facts about a run that has ended. */
 export interface RunFacts {

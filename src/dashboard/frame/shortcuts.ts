@@ -1,6 +1,7 @@
 /** What a key press means. */
 export type Shortcut =
-  { readonly kind: 'page'; readonly key: string } | { readonly kind: 'help' | 'search' | 'next' | 'previous' | 'back' };
+  | { readonly kind: 'page'; readonly key: string }
+  | { readonly kind: 'help' | 'search' | 'next' | 'previous' | 'back' };
 
 /** A key press, as far as it matters. */
 export interface KeyPress {

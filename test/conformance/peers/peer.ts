@@ -82,7 +82,8 @@ export interface PeerPlace {
 
 /** How a peer is installed into a folder of its own. */
 export type Install =
-  { readonly npm: readonly string[] } | { readonly script: (folder: string) => void; readonly command: string };
+  | { readonly npm: readonly string[] }
+  | { readonly script: (folder: string) => void; readonly command: string };
 
 /** Another system that runs commands. */
 export interface Peer {

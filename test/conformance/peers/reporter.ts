@@ -40,7 +40,7 @@ export default class OutcomeReporter implements Reporter {
       outcomes,
     };
     writeFileSync(resultsFile(name), JSON.stringify(results));
-    execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', resultsFile(name)], { cwd: ROOT });
+    execFileSync('npx', ['oxfmt', resultsFile(name)], { cwd: ROOT });
     process.stdout.write(`${name}: ${countsOf(Object.values(outcomes))}\n`);
   }
 }

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** How often each command has to tell what it leaves: a matter of luck shows in so many. */
 export const ROUNDS = 5;
 
-const python = (forks: string) => (seconds: string) => `python3 -c 'import os
+const python = (forks: string) => (seconds: string) =>
+  `python3 -c 'import os
 ${forks}
 os.execve("/bin/sleep", ["sleep", "${seconds}"], {})' >/dev/null 2>&1`;
 const DOUBLE_FORK = 'if os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)';

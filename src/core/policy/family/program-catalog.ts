@@ -22,7 +22,15 @@ const READ_ONLY: ProgramSpec = { class: 'read', operands: 'text' };
 
 /** Tables of a family, by program name. */
 type TableKey =
-  'programs' | 'wrappers' | 'showing' | 'typing' | 'equivalents' | 'outputs' | 'lists' | 'finds' | 'directories';
+  | 'programs'
+  | 'wrappers'
+  | 'showing'
+  | 'typing'
+  | 'equivalents'
+  | 'outputs'
+  | 'lists'
+  | 'finds'
+  | 'directories';
 type Entry<K extends TableKey> = NonNullable<ProgramFamily[K]>[string];
 
 /** Everything that is known about programs, joined from families. */

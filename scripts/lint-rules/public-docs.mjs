@@ -1,4 +1,5 @@
 // An ESLint rule: exported declarations, and public methods of exported classes, have a doc comment.
+import { membersOf } from './interface-members.mjs';
 
 /** Declarations that need a doc comment when they are exported. */
 const DECLARATIONS = new Set([
@@ -21,7 +22,6 @@ export const publicDocs = {
   },
   create(context) {
     const { sourceCode } = context;
-    const services = sourceCode.parserServices;
     const hasDoc = (node) =>
       sourceCode.getCommentsBefore(node).some(({ type, value }) => type === 'Block' && value.startsWith('*'));
     const report = (node, name) => {
@@ -30,8 +30,7 @@ export const publicDocs = {
 
     /** Whether an interface that the class implements declares the member. */
     function isInherited(classNode, name) {
-      if (!services?.program) return false;
-      return classNode.implements.some((heritage) => services.getTypeAtLocation(heritage).getProperty(name));
+      return classNode.implements.some(({ expression }) => membersOf(expression.name).has(name));
     }
 
     function checkMember(classNode, member) {
