@@ -122,12 +122,15 @@ describe('watch_paths', () => {
   });
 
   it('says when more has changed than it lists', async () => {
-    const id = await watch([top], { debounce_ms: 1000 });
-    for (let index = 0; index < 1500; index += 1) writeFileSync(at(`file-${index}`), '');
+    const staged = mkdtempSync(join(daemon.workspace, 'staged-'));
+    for (let index = 0; index < 1500; index += 1) writeFileSync(join(staged, `file-${index}`), '');
+    const id = await watch([top], { recursive: true });
+    // All files appear at once: files that are written one by one may be told of in several batches on a busy machine.
+    renameSync(staged, at('moved'));
     const overflow = await client.until(() =>
       client.all('paths_changed').find((event) => event.watch_id === id && event.overflow),
     );
-    expect(overflow.changes.length).toBeLessThanOrEqual(1000);
+    expect(overflow.changes).toHaveLength(1000);
   });
 
   it('does not watch secrets, and does not tell of them', async () => {
