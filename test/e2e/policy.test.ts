@@ -98,6 +98,15 @@ describe('check_command', () => {
     await client.request('close_session', { session_id });
   });
 
+  it('knows the functions while the shell of a session is being replaced', async () => {
+    const session_id = await client.openSession();
+    await client.run('deploy() { rm -rf "$1"; }', session_id);
+    await client.run('kill -9 $$', session_id);
+    expect(await check(client, { command: 'ls x', session_id })).toBe('allow read');
+    expect(await check(client, { command: 'deploy x', session_id })).toBe('confirm destructive');
+    await client.request('close_session', { session_id });
+  });
+
   it('knows the directory, functions and aliases of a session of fish, and asks about its syntax', async () => {
     const { session_id, error } = await client.request('open_session', { shell: 'fish' });
     if (error?.code === 'SHELL_NOT_FOUND') return;

@@ -122,10 +122,12 @@ export class Session {
   }
 
   /**
-   * Exported variables, functions and aliases, as the shell prints them; undefined while the session is busy.
+   * Exported variables, functions and aliases, as the shell prints them; undefined while the session runs commands. A
+   * shell that is being replaced is waited for.
    * @param names further variables whose values are shown, at the start
    */
   async readState(names: readonly string[] = []): Promise<string | undefined> {
+    await this.#recovery.settled;
     return this.isIdle ? this.#sessionShell.readState(names) : undefined;
   }
 
