@@ -290,6 +290,7 @@ complete -c shell-adapter -n '__shell_adapter_at "exec"' -l timeout -x -d 'end i
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -l sandbox -x -a 'none workspace strict' -d 'a stricter sandbox than the configured one'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -s t -l tty -d 'give it a terminal; what is typed here goes to it, Ctrl-] leaves'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -s n -l no-stdin -d 'do not read standard input'
+complete -c shell-adapter -n '__shell_adapter_at "exec"' -l merge -d 'print its errors among its output, in the exact order in which it writes'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -l json -d 'print the result as JSON instead of the output'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -s h -l help -d 'explain this command'
 complete -c shell-adapter -n '__shell_adapter_at "exec"' -a '(__fish_complete_command)'

@@ -540,6 +540,8 @@ class ExecuteCommandRequestOutput(TypedDict):
     """Leave out ANSI escape sequences"""
     collapse_cr: NotRequired[bool]
     """Show lines overwritten by carriage returns as they end up"""
+    merge: NotRequired[bool]
+    """Give both streams one pipe: everything is stdout, in the exact order in which it was written"""
 
 
 class ExecuteCommandRequestLimits(TypedDict):

@@ -32,6 +32,7 @@ export const execSubcommand: Subcommand = (context) =>
     .addOption(sandboxOption())
     .option('-t, --tty', 'give it a terminal; what is typed here goes to it, Ctrl-] leaves')
     .option('-n, --no-stdin', 'do not read standard input')
+    .option('--merge', 'print its errors among its output, in the exact order in which it writes')
     .option('--json', 'print the result as JSON instead of the output')
     .addHelpText('after', HELP)
     .action(async (words: readonly [string, ...string[]], options: ExecOptions) => {

@@ -31,6 +31,8 @@ export interface ExecOptions extends DaemonOptions {
   /** Time-out in seconds. */
   readonly timeout?: number;
   readonly tty?: boolean;
+  /** Whether both streams are printed as one. */
+  readonly merge?: boolean;
   readonly sandbox?: SandboxProfile;
   /** False when standard input is not read. */
   readonly stdin: boolean;
@@ -71,7 +73,7 @@ function requestOf(
   [first, ...rest]: readonly [string, ...string[]],
   options: ExecOptions & { readonly input: CommandInput | undefined },
 ): ExecuteRequest {
-  const { env, timeout, tty, sandbox, json } = options;
+  const { env, timeout, tty, sandbox, json, merge } = options;
   return [
     first,
     {
@@ -85,7 +87,7 @@ function requestOf(
       sandbox,
       stream: json !== true,
       // The output is streamed: the result need not contain it again.
-      output: json === true ? undefined : { maxSize: 0 },
+      output: { merge, ...(json !== true && { maxSize: 0 }) },
       signal: whenBroken(stdout),
     },
   ];

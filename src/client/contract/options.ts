@@ -117,6 +117,8 @@ export interface OutputOptions {
   readonly encoding?: CommandResult['encoding'] | undefined;
   readonly stripAnsi?: boolean | undefined;
   readonly collapseCr?: boolean | undefined;
+  /** Everything is stdout, in the exact order in which it was written to either stream. */
+  readonly merge?: boolean | undefined;
 }
 
 /** Options of a command. Times are in milliseconds. */

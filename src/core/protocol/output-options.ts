@@ -23,3 +23,12 @@ export const outputOptions = z
     collapse_cr: optional(z.boolean()).describe('Show lines overwritten by carriage returns as they end up'),
   })
   .describe('How output is returned; the defaults are the configuration’s');
+
+/** Options for the output of a command. */
+export const commandOutputOptions = outputOptions
+  .extend({
+    merge: optional(z.boolean()).describe(
+      'Give both streams one pipe: everything is stdout, in the exact order in which it was written',
+    ),
+  })
+  .describe('How output is returned; the defaults are the configuration’s');

@@ -102,7 +102,8 @@ With \`stream: true\`, \`command_output\` events carry the output while the comm
 A client can detect missing events, and request them again with \`attach_session\` and \`from_seq\`. Events that are no longer kept, or that a slow
 client did not take, are announced as a gap. Commands wait for slow clients for some seconds, except for observers: with
 \`max_bytes_per_second\`, \`attach_session\` sends the newest output at most at that rate and skips the rest. stdout and stderr are each in order. Between the two, the order is exact to within one batch of a few
-milliseconds. With \`2>&1\` in the command, or \`tty: true\`, both are one stream, in their exact order. Output that background jobs print after the end of their command carries the id of that command.
+milliseconds. With \`output.merge\`, both are one stream, stdout, in the exact order in which the command wrote; so they are
+with \`2>&1\` in its text, or \`tty: true\`. Output that background jobs print after the end of their command carries the id of that command.
 
 ## Subscriptions
 

@@ -35,6 +35,11 @@ export interface CommandSpec {
   readonly closedOutputTimeoutMs?: number | undefined;
   readonly tty: boolean;
   /**
+   * Whether stderr is written to the pipe of stdout.
+   * @default false
+   */
+  readonly isMerged?: boolean | undefined;
+  /**
    * Sandbox profile of a one-shot.
    * @default the configured profile
    */
@@ -179,6 +184,11 @@ export class Command {
     this.spec = spec;
     this.stdout = new OutputStream(spec.limits, { ...options, countBytes: meters.stdout });
     this.stderr = new OutputStream(spec.limits, { ...options, countBytes: meters.stderr });
+  }
+
+  /** Where the adapter itself writes why the command does not run. */
+  get errors(): OutputStream {
+    return this.spec.isMerged ? this.stdout : this.stderr;
   }
 
   /** Resolves when the command has ended and its result is final; never rejects. */

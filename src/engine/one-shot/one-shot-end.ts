@@ -32,7 +32,7 @@ const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'E
 const UNUSABLE: ReadonlySet<string> = new Set(['EACCES', 'ENOEXEC', 'E2BIG']);
 
 /**
- * Returns the end of a command that could not be started, and writes a line to its stderr. Exit codes as in shells: 127
+ * Returns the end of a command that could not be started, and writes a line to its error output. Exit codes as in shells: 127
  * for a missing program, 126 for one that cannot be run.
  */
 export function failedStart(
@@ -42,7 +42,7 @@ export function failedStart(
 ): CommandEnd {
   const isMissing = isMissingProgram(command, code, path);
   const reason = isMissing ? 'command not found' : code === 'EACCES' ? 'Permission denied' : message;
-  command.stderr.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
+  command.errors.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
   const warnings = isMissing || UNUSABLE.has(code) ? [] : [notStarted(code, message)];
   return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
 }

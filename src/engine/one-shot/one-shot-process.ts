@@ -38,6 +38,8 @@ export interface OneShotProgram {
   /** Whether the program waits on descriptor 3 for its request. */
   readonly takesRequest: boolean;
   readonly profile: SandboxProfile;
+  /** Whether stderr is the pipe of stdout. */
+  readonly isMerged?: boolean | undefined;
   /** Whether any resource limit applies to the process. */
   readonly isLimited: boolean;
   /** The network of its sandbox, if that has one of its own; it is given back at the end. */
@@ -198,7 +200,7 @@ export class OneShotProcess {
 
   #plainly(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
     const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited } = program;
-    const { directory, out, err } = this.pipes;
+    const { directory, out } = this.pipes;
     const launch = { profile, isLimited, command: [file, ...args], env, directory, cwd };
     const [launcherFile = file, ...launcherArgs] = launcher.wrap(launch);
     return {
@@ -208,9 +210,14 @@ export class OneShotProcess {
       env: { ...env, ...markersOf(tag, takesRequest) },
       stdin: this.#openStdin(stdin) ?? null,
       stdout: out.path,
-      stderr: err.path,
+      stderr: this.#errorPath(program),
       request: takesRequest ? requestPipe(this.pipes) : null,
     };
+  }
+
+  #errorPath({ isMerged }: OneShotProgram): string {
+    const { out, err } = this.pipes;
+    return isMerged ? out.path : err.path;
   }
 
   /** The starter opens the file for every program, so it must not block on a pipe. */
@@ -228,9 +235,9 @@ export class OneShotProcess {
    */
   #sandboxed(program: OneShotProgram, launcher: Launcher): Omit<StartMessage, 'id' | 'joinFiles' | 'leaveFiles'> {
     const { file, args, cwd, env, tag, stdin, takesRequest, profile, isLimited, network } = program;
-    const { directory, out, err } = this.pipes;
+    const { directory, out } = this.pipes;
     const input = this.placeStdin(stdin) ?? '/dev/null';
-    const descriptors = [input, out.path, err.path, ...(takesRequest ? [requestPipe(this.pipes)] : [])];
+    const descriptors = [input, out.path, this.#errorPath(program), ...(takesRequest ? [requestPipe(this.pipes)] : [])];
     const launch = { profile, isLimited, command: [file, ...args], env, directory, cwd, descriptors, network };
     const [launcherFile = file, ...launcherArgs] = launcher.wrap(launch);
     const stderr = complaintFile(this.pipes);

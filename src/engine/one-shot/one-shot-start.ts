@@ -37,6 +37,7 @@ export class OneShotStarter {
       env: { ...this.#options.env, ...spec.env },
       stdin: spec.stdin ?? spec.stdinPipe,
       takesRequest: false,
+      isMerged: spec.isMerged,
       ...this.#kindOf(command),
     });
     startWithLimits(command, process);
@@ -49,7 +50,7 @@ export class OneShotStarter {
     startWithLimits(command, process);
     try {
       const stdinFile = process.placeStdin(spec.stdin ?? spec.stdinPipe);
-      process.sendRequest(oneShotText({ cwd: spec.cwd, env: spec.env, stdinFile, text: textOf(spec) }));
+      process.sendRequest(oneShotText({ ...spec, stdinFile, text: textOf(spec) }));
     } catch (error) {
       this.#shells.dismiss(process);
       throw error;

@@ -186,7 +186,7 @@ export class OneShotRunner implements AsyncDisposable {
     const background = Array.isArray(left) ? left : await left;
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
-    if (isIsolated) command.stderr.write(process.complaint);
+    if (isIsolated) command.errors.write(process.complaint);
     // In a sandbox they ended with it, before they could be listed.
     const hadBackground = background.length > 0 || (isHeld && isIsolated);
     command.finish({

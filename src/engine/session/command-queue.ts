@@ -14,9 +14,10 @@ export interface QueueListener {
 }
 
 /** Returns the pipes of a command: immediately, or once they are created. */
-function takePipes({ spec: { stdinPipe } }: Command, shell: ShellProcess): CommandPipes | Promise<CommandPipes> {
-  if (!stdinPipe || stdinPipe.isMade) return shell.takeSlot();
-  return stdinPipe.make().then(() => shell.takeSlot());
+function takePipes({ spec }: Command, shell: ShellProcess): CommandPipes | Promise<CommandPipes> {
+  const { stdinPipe, isMerged } = spec;
+  if (!stdinPipe || stdinPipe.isMade) return shell.takeSlot(isMerged);
+  return stdinPipe.make().then(() => shell.takeSlot(isMerged));
 }
 
 /** Queue of the session's commands that have not started. */

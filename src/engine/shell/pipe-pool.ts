@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, rmSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
@@ -28,13 +28,18 @@ export interface CommandPipes {
   readonly owner: FileOwner | undefined;
   readonly out: OutputPipe;
   readonly err: OutputPipe;
+  /** Whether the shell's path of stderr leads to the pipe of stdout; nothing comes out of `err` then. */
+  readonly isMerged: boolean;
 }
 
 /** Returns the base name of a slot's files, without their endings. */
 export const pipesName = (index: number): string => String(index).padStart(3, '0');
 
-const fifosOf = (directory: string, index: number): string[] =>
-  ['out', 'err'].map((ending) => join(directory, `${pipesName(index)}.${ending}`));
+/** Endings of the FIFOs of a slot. One that is merged has a link `err` to `out`, and nothing writes to its second pipe. */
+const endingsOf = (isMerged: boolean): readonly [string, string] => (isMerged ? ['out', 'unused'] : ['out', 'err']);
+
+const fifosOf = (directory: string, index: number, isMerged = false): string[] =>
+  endingsOf(isMerged).map((ending) => join(directory, `${pipesName(index)}.${ending}`));
 
 /** Returns the FIFOs that must exist before a shell's slots are opened. */
 export const firstFifos = (directory: string): string[] =>
@@ -64,8 +69,13 @@ export function writeFile(slot: CommandPipes, path: string, text: string): void 
 export class PipePool {
   readonly #directory: string;
   readonly #owner: FileOwner | undefined;
-  readonly #free: CommandPipes[] = [];
   readonly #all: CommandPipes[] = [];
+  readonly #free: CommandPipes[] = [];
+  readonly #freeMerged: CommandPipes[] = [];
+  /** Number of slots that were opened of those whose FIFOs exist from the start. */
+  #opened = 0;
+  /** Index of the next slot whose FIFOs have to be made. */
+  #next = FIRST_SLOTS;
 
   /** @param owner the user of the shell, if it is not the daemon's */
   constructor(directory: string, owner?: FileOwner) {
@@ -75,23 +85,26 @@ export class PipePool {
 
   /** Opens the first slot, whose FIFOs exist already. */
   open(): void {
-    this.#add();
+    this.#add(this.#opened, false);
+    this.#opened += 1;
   }
 
   /**
    * Returns a free slot immediately, or creates another one.
+   * @param isMerged whether both streams are one pipe
    * @throws AdapterError RESOURCE_EXHAUSTED when 1000 are in use
    */
-  take(): CommandPipes | Promise<CommandPipes> {
-    if (this.#free.length === 0 && this.#all.length < FIRST_SLOTS) this.#add();
-    return this.#free.pop() ?? this.#create();
+  take(isMerged = false): CommandPipes | Promise<CommandPipes> {
+    const free = this.#freeOf(isMerged);
+    if (!isMerged && free.length === 0 && this.#opened < FIRST_SLOTS) this.open();
+    return free.pop() ?? this.#create(isMerged);
   }
 
   /** Returns a slot whose pipes no process holds any more. Text, input and variables of its command do not stay. */
   give(slot: CommandPipes): void {
     if (slot.textLength > 0) writeText(slot, '');
     for (const file of slot.files.splice(0)) rmSync(file, { force: true });
-    this.#free.push(slot);
+    this.#freeOf(slot.isMerged).push(slot);
   }
 
   /** Closes the descriptors of all slots, free or in use. The files stay. */
@@ -103,29 +116,35 @@ export class PipePool {
     }
   }
 
-  async #create(): Promise<CommandPipes> {
-    const index = this.#all.length;
-    if (index >= MAX_SLOTS) {
+  #freeOf(isMerged: boolean): CommandPipes[] {
+    return isMerged ? this.#freeMerged : this.#free;
+  }
+
+  async #create(isMerged: boolean): Promise<CommandPipes> {
+    if (this.#next >= MAX_SLOTS) {
       throw new AdapterError(
         'RESOURCE_EXHAUSTED',
         `${MAX_SLOTS} commands of this session have left background processes`,
       );
     }
-    await makeFifos(fifosOf(this.#directory, index), this.#owner);
-    this.#add();
-    return this.take();
+    const index = this.#next++;
+    await makeFifos(fifosOf(this.#directory, index, isMerged), this.#owner);
+    if (isMerged) symlinkSync(`${pipesName(index)}.out`, join(this.#directory, `${pipesName(index)}.err`));
+    this.#add(index, isMerged);
+    return this.take(isMerged);
   }
 
-  #add(): void {
-    const name = pipesName(this.#all.length);
+  #add(index: number, isMerged: boolean): void {
+    const name = pipesName(index);
     const path = join(this.#directory, name);
-    const out = new OutputPipe(`${path}.out`);
+    const [outEnding, errEnding] = endingsOf(isMerged);
+    const out = new OutputPipe(`${path}.${outEnding}`);
     try {
-      const err = new OutputPipe(`${path}.err`);
+      const err = new OutputPipe(`${path}.${errEnding}`);
       const text = { textFile: `${path}.cmd`, textFd: undefined, textLength: 0, files: [], owner: this.#owner };
-      const slot = { name, ...text, out, err };
+      const slot = { name, ...text, out, err, isMerged };
       this.#all.push(slot);
-      this.#free.push(slot);
+      this.#freeOf(isMerged).push(slot);
     } catch (error) {
       out.close();
       throw error;

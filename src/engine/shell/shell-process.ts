@@ -188,9 +188,12 @@ export class ShellProcess {
     if (this.network) this.network.onRefused = listener.onRefused;
   }
 
-  /** Returns a free slot immediately, or creates another one. */
-  takeSlot(): CommandPipes | Promise<CommandPipes> {
-    return this.#slots.take();
+  /**
+   * Returns a free slot immediately, or creates another one.
+   * @param isMerged whether both streams are one pipe
+   */
+  takeSlot(isMerged = false): CommandPipes | Promise<CommandPipes> {
+    return this.#slots.take(isMerged);
   }
 
   /** Returns a slot to the pool once no process holds its pipes any more. */

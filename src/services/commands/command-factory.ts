@@ -140,6 +140,7 @@ export class CommandFactory {
       timeoutMs: timeoutOf(request, limits),
       noOutputTimeoutMs: request.no_output_timeout_ms,
       tty: request.tty ?? false,
+      isMerged: request.output?.merge,
       sandbox: this.#sandboxOf(request, owner, session),
       limits: outputLimitsOf(request, limits.output),
       resourceLimits: resourceLimitsOf(request, session?.limits, limits),

@@ -35,8 +35,8 @@ export interface CommandRecord {
 
 /** Identifies the content of a request, for idempotence: all fields that affect what would run. */
 export function fingerprintOf(request: Request<'execute_command'>): string {
-  const { command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox } = request;
-  return JSON.stringify([command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox]);
+  const { command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox, output } = request;
+  return JSON.stringify([command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox, output?.merge]);
 }
 
 /** The output style of a request. */

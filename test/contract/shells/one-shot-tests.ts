@@ -64,6 +64,15 @@ export function oneShotTests(shell: () => InstalledShell): void {
     }
   });
 
+  test('both streams as one, in the order of writing', async () => {
+    const text = 'for i in 1 2 3; do echo o$i; echo e$i >&2; done';
+    expect(await runOneShot(shell(), { text, isMerged: true })).toMatchObject({
+      stdout: 'o1\ne1\no2\ne2\no3\ne3\n',
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+
   test('a directory that is not there', async () => {
     const { stdout, exitCode } = await runOneShot(shell(), { text: 'echo ran', cwd: '/no/such/directory' });
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 126 });

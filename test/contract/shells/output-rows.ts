@@ -18,6 +18,17 @@ export const OUTPUT_ROWS: readonly Row[] = [
       run("printf 'one\\r\\ntwo\\tthree\\r\\n'", { stdout: 'one\r\ntwo\tthree\r\n' }),
     ],
   },
+  {
+    title: 'both streams as one, in the order of writing',
+    steps: [
+      runWith({ isMerged: true }, 'for i in 1 2 3; do echo o$i; echo e$i >&2; done', {
+        stdout: 'o1\ne1\no2\ne2\no3\ne3\n',
+      }),
+      runWith({ isMerged: true, stdin: 'in\n', cwd: '/' }, 'cat >&2; pwd', { stdout: 'in\n/\n' }),
+      runWith({ isMerged: true, args: ['-c', 'echo o; echo e >&2; exit 3'] }, 'sh', { stdout: 'o\ne\n', exitCode: 3 }),
+      run('echo e >&2; echo o', { stdout: 'o\n', stderr: 'e\n' }),
+    ],
+  },
   { title: 'NUL bytes', steps: [run("printf 'a\\0b\\n\\0'", { stdout: 'a\0b\n\0' })] },
   { title: 'characters of every length', steps: [run('printf %s "aé漢😀āăąŀ"', { stdout: 'aé漢😀āăąŀ' })] },
   {

@@ -23,6 +23,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   readonly tty?: boolean;
+  readonly isMerged?: boolean;
   readonly timeoutMs?: number;
 }
 

@@ -43,6 +43,11 @@ describe('exec passes the output through', () => {
     expect({ code, bytes, errorBytes }).toEqual({ code: 0, bytes: expected, errorBytes: expected });
   });
 
+  it('as one stream with --merge, in the order of writing', async () => {
+    const { stdout, stderr, code } = await exec(['--merge', 'for i in 1 2; do echo o$i; echo e$i >&2; done; exit 3']);
+    expect({ stdout, stderr, code }).toEqual({ stdout: 'o1\ne1\no2\ne2\n', stderr: '', code: 3 });
+  });
+
   it('while the command still runs', async () => {
     using folder = makeFolder();
     const fifo = join(folder.path, 'fifo');

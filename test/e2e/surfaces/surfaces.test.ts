@@ -111,6 +111,16 @@ describe.each(SURFACES)('over %s', (title, connect) => {
     await client.request('close_session', { session_id });
   });
 
+  it('both outputs come as one, in the order of writing', async () => {
+    const output = { merge: true };
+    const command = 'for i in 1 2; do echo o$i; echo e$i >&2; done';
+    const expected = { stdout: 'o1\ne1\no2\ne2\n', stderr: '', original_stderr_size: 0 };
+    await gives('execute_command', { command, output }, expected);
+    await gives('execute_command', { command: 'sh', args: ['-c', command], output }, expected);
+    const missing = { stdout: 'no_such_program: command not found\n', stderr: '', exit_code: 127 };
+    await gives('execute_command', { command: 'no_such_program', args: [], output }, missing);
+  });
+
   it('an output is read by lines, and searched', async () => {
     const { command_id } = await client.run('printf "one\\ntwo\\nthree is long"');
     await gives('read_output', { command_id, from_line: 2, max_lines: 1 }, { data: 'two\n', from_line: 2 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { judgedCommands, judgement } from '../confirmations.js';
 import * as field from '../fields.js';
-import { outputOptions } from '../output-options.js';
+import { commandOutputOptions } from '../output-options.js';
 import { commandInfo, commandResult, processInfo } from '../results.js';
 import { namesATarget, target, TARGET_MISSING } from './target.js';
 import { unreachable } from './nodes.js';
@@ -40,7 +40,7 @@ export const commandRequests = {
       tty: optional(z.boolean()).describe('Put stdout and stderr on the terminal; both come back as stdout'),
       stream: optional(z.boolean()).describe('Send `command_output` events while it runs'),
       background: optional(z.boolean()).describe('Answer at once with `status: "running"`'),
-      output: optional(outputOptions),
+      output: optional(commandOutputOptions),
       limits: optional(field.resourceLimits).describe('Limits for this command, lower than those of its session'),
       sandbox: optional(field.sandboxProfile).describe(
         'Sandbox profile of a command without a session, as in `open_session`; a session keeps its own',
