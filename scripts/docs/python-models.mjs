@@ -88,14 +88,16 @@ export function renderPythonModels() {
   const classes = [];
   for (const [name, schema] of Object.entries(protocol().schemas)) classes.push(classOf(schema, name, classes));
   const codes = Object.keys(ERROR_CATALOGUE);
+  const retries = Object.entries(ERROR_CATALOGUE).map(([code, { retry }]) => `    "${code}": "${retry}",`);
   const repeatable = Object.keys(requests)
     .filter((name) => isRepeatable({ name, payload: {}, isBound: false }))
     .map((name) => `        "${name}",`);
   return [
     `"""Types of all requests, answers and events of the protocol."""\n\n${SOURCE}\n`,
     'from __future__ import annotations\n',
-    'from typing import Any, Literal, NotRequired, TypedDict\n',
+    'from typing import Any, Literal, Mapping, NotRequired, TypedDict\n',
     `ErrorCode = Literal[\n${codes.map((code) => `    "${code}",`).join('\n')}\n]\n"""Codes of errors."""\n`,
+    `RETRY: Mapping[str, Literal["later", "changed", "check"]] = {\n${retries.join('\n')}\n}\n"""Whether a request that failed so may be sent again: see AdapterError.retry."""\n`,
     `REPEATABLE = frozenset(\n    {\n${repeatable.join('\n')}\n    }\n)\n"""Requests that may be sent again when their delivery is unknown."""\n`,
     `\n${classes.join('\n\n\n')}\n`,
   ].join('\n');

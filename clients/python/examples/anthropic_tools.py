@@ -29,7 +29,7 @@ def run(session: Session, command: str) -> str:
     return json.dumps({"stdout": result.stdout, "stderr": result.stderr, "exit_code": result.exit_code})
 
 
-def ask(model: Anthropic, session: Session, question: str, name: str = "claude-sonnet-4-5") -> str:
+def ask(model: Anthropic, session: Session, question: str, name: str = "claude-sonnet-5-5") -> str:
     """Asks the model, and runs what it wants run, until it answers."""
     messages: list = [{"role": "user", "content": question}]
     while True:

@@ -7,6 +7,7 @@
 from ._client import AsyncClient, AsyncSession, connect_async
 from ._errors import AdapterError, ConfirmationRequired
 from ._results import Output, Result
+from ._sessions import SessionEnd
 from ._sync import Client, Session, connect
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Output",
     "Result",
     "Session",
+    "SessionEnd",
     "connect",
     "connect_async",
 ]

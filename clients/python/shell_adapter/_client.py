@@ -7,16 +7,23 @@ import inspect
 import uuid
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Sequence, cast
 
-from ._connection import Connection
+from ._connection import Connection, State
 from ._errors import AdapterError, ConfirmationRequired
 from ._requests import AsyncRequests
 from ._results import Output, Result, StreamName
+from ._sessions import FollowedSession, SessionEnd, end_of
 from ._streams import OutputStream
 
 Confirm = Callable[[Mapping[str, Any]], "str | None | Awaitable[str | None]"]
 """Gets the terms of a command that this client has to confirm; gives the justification, or None to refuse it."""
 
 Listener = Callable[[str, Any], None]
+StateListener = Callable[[State], None]
+
+RESTARTED = "the daemon was restarted, and everything of its earlier run has ended"
+UNKNOWN = frozenset({"SESSION_NOT_FOUND", "COMMAND_NOT_FOUND", "CONFIRMATION_NOT_FOUND"})
+LOST = frozenset({"CONNECTION_FAILED", "CONNECTION_LOST", "CLIENT_CLOSED"})
+DETACHED = frozenset({"NODE_LOST", "NODE_UNREACHABLE"})
 RECONNECT_TIMEOUT = 30.0
 
 
@@ -29,12 +36,15 @@ class AsyncClient:
         self._confirm = confirm
         self._listeners: list[Listener] = []
         self._streams: dict[str, OutputStream] = {}
-        self._sessions: set[str] = set()
+        self._state_listeners: list[StateListener] = []
+        self._sessions: dict[str, FollowedSession] = {}
+        self._subscription: Mapping[str, Any] | None = None
         self._connection = Connection(
             url,
             token,
             on_event=self._take,
-            on_restored=self._attach_again,
+            on_restored=self._restore,
+            on_state=self._tell_state,
             reconnect_timeout=reconnect_timeout,
         )
         self.requests = AsyncRequests(self.request)
@@ -42,7 +52,16 @@ class AsyncClient:
 
     async def request(self, name: str, payload: Mapping[str, Any] | None = None) -> Any:
         """Makes a request of the protocol; gives its answer. Raises AdapterError."""
-        return await self._connection.request(name, payload or {})
+        try:
+            answer = await self._connection.request(name, payload or {})
+        except AdapterError as error:
+            if error.code not in UNKNOWN or not self._connection.has_restarted:
+                raise
+            details = {**error.details, "restarted": True}
+            raise AdapterError(error.code, f"{error.message}: {RESTARTED}", details) from error
+        if name == "subscribe" and payload:
+            self._subscription = payload if payload.get("topics") else None
+        return answer
 
     async def run(self, command: str, args: Sequence[str] | None = None, **fields: Any) -> Result:
         """Runs a command and gives its result.
@@ -62,7 +81,7 @@ class AsyncClient:
             asked = {"command_id": command_id, "stream": stream, "offset": offset, "length": 262_144}
             return bytes((await self.request("read_output", asked))["data"])
 
-        output = self._streams[command_id] = OutputStream(read)
+        output = self._streams[command_id] = OutputStream(read, payload.get("session_id"))
         running = asyncio.ensure_future(self._run_streamed(payload))
         running.add_done_callback(lambda _: output.wake())
         try:
@@ -87,8 +106,10 @@ class AsyncClient:
 
     async def attach_session(self, session_id: str) -> AsyncSession:
         """Uses a session that is open already."""
-        await self.request("attach_session", {"session_id": session_id})
-        return self._session(session_id)
+        answer = await self.request("attach_session", {"session_id": session_id})
+        session = self._session(session_id)
+        session._followed.skip(answer["next_seq"] - 1)
+        return session
 
     async def confirm(self, terms: Mapping[str, Any], justification: str) -> Result:
         """Confirms what `ConfirmationRequired.terms` describes; gives the result of the command."""
@@ -108,6 +129,11 @@ class AsyncClient:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
+    def on_connection(self, listener: StateListener) -> Callable[[], None]:
+        """Calls a listener with each state of the connection: `lost`, `connected`, `restarted`, `closed`."""
+        self._state_listeners.append(listener)
+        return lambda: self._state_listeners.remove(listener)
+
     async def close(self) -> None:
         """Ends the connection. Sessions that are open wait for their client for a while, then end."""
         await self._connection.close()
@@ -123,11 +149,10 @@ class AsyncClient:
         return self
 
     def _session(self, session_id: str) -> AsyncSession:
-        self._sessions.add(session_id)
-        return AsyncSession(self, session_id)
+        return AsyncSession(self, self._sessions.setdefault(session_id, FollowedSession(session_id)))
 
     def _forget(self, session_id: str) -> None:
-        self._sessions.discard(session_id)
+        self._sessions.pop(session_id, None)
 
     async def _run_streamed(self, payload: Mapping[str, Any]) -> Result:
         return await self._confirmed(await self.request("execute_command", payload))
@@ -156,30 +181,97 @@ class AsyncClient:
         return await asyncio.get_running_loop().run_in_executor(None, decide, terms)
 
     def _take(self, name: str, payload: Any) -> None:
-        if name == "command_output" and (stream := self._streams.get(payload["command_id"])):
-            stream.take(payload)
-        if name == "session_closed":
-            self._forget(payload["session_id"])
+        session_id = payload.get("session_id") if isinstance(payload, dict) else None
+        followed = self._sessions.get(session_id) if session_id else None
+        if name == "command_output":
+            if followed and followed.is_repeated(payload["seq"]):
+                return
+            if stream := self._streams.get(payload["command_id"]):
+                stream.take(payload)
+        elif name == "output_gap":
+            self._note_gap(session_id, payload["to_seq"])
+        elif followed:
+            self._note_change(followed, name, payload)
         for listener in list(self._listeners):
             listener(name, payload)
 
-    async def _attach_again(self) -> None:
-        for session_id in list(self._sessions):
+    def _note_change(self, followed: FollowedSession, name: str, payload: Mapping[str, Any]) -> None:
+        if name == "session_closed":
+            followed.end = SessionEnd(payload["reason"], payload["detail"])
+            self._forget(followed.id)
+        elif name == "session_detached":
+            followed.is_reachable = False
+        elif name == "session_reattached":
+            followed.is_reachable = True
+            if gap := payload.get("gap"):
+                self._note_gap(followed.id, gap["to_seq"])
+
+    def _note_gap(self, session_id: str | None, to_seq: int) -> None:
+        if session_id and (followed := self._sessions.get(session_id)):
+            followed.skip(to_seq)
+        for stream in self._streams.values():
+            if stream.session_id == session_id:
+                stream.note_gap()
+
+    def _tell_state(self, state: State) -> None:
+        for listener in list(self._state_listeners):
+            listener(state)
+
+    async def _restore(self) -> None:
+        """Gives a new connection what the one before had: the subscription, and the events of sessions."""
+        if self._subscription:
             try:
-                await self._connection.request_at_once("attach_session", {"session_id": session_id})
+                await self._connection.request_at_once("subscribe", self._subscription)
             except AdapterError as error:
-                if error.code != "SESSION_NOT_FOUND":
+                if error.code in LOST:
                     raise
-                closed = {"session_id": session_id, "reason": "restarted", "detail": error.message}
-                self._take("session_closed", closed)
+        for followed in list(self._sessions.values()):
+            await self._attach_again(followed)
+
+    async def _attach_again(self, followed: FollowedSession) -> None:
+        try:
+            answer = await self._connection.request_at_once("attach_session", followed.attach_request())
+        except AdapterError as error:
+            if error.code in LOST:
+                raise
+            if error.code in DETACHED:
+                followed.is_reachable = False
+            if error.code == "SESSION_NOT_FOUND":
+                has_restarted = self._connection.has_restarted
+                end = end_of(error.details, RESTARTED if has_restarted else error.message, has_restarted)
+                self._take("session_closed", {"session_id": followed.id, "reason": end.reason, "detail": end.detail})
+            return
+        followed.is_reachable = True
+        if gap := answer.get("gap"):
+            self._note_gap(followed.id, gap["to_seq"])
+        followed.skip(answer["next_seq"] - 1)
 
 
 class AsyncSession:
-    """A persistent shell session: directory, variables and jobs stay from one command to the next."""
+    """A persistent shell session: directory, variables and jobs stay from one command to the next.
 
-    def __init__(self, client: AsyncClient, session_id: str) -> None:
+    It may outlive its client, and with `adapter.detach` the daemon: `attach_session` comes back to it.
+    """
+
+    def __init__(self, client: AsyncClient, followed: FollowedSession) -> None:
         self._client = client
-        self.id = session_id
+        self._followed = followed
+        self._is_detached = False
+        self.id = followed.id
+
+    @property
+    def end(self) -> SessionEnd | None:
+        """Why it has ended; None while it is open."""
+        return self._followed.end
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the daemon reaches it.
+
+        False after its end, and between `session_detached` and `session_reattached`, while a gateway has lost its node:
+        requests wait meanwhile, or fail with NODE_LOST or NODE_UNREACHABLE.
+        """
+        return self._followed.end is None and self._followed.is_reachable
 
     async def run(self, command: str, args: Sequence[str] | None = None, **fields: Any) -> Result:
         """Runs a command in this session, as `AsyncClient.run`."""
@@ -197,6 +289,17 @@ class AsyncSession:
         """Signals the command that runs; SIGINT is Ctrl-C."""
         await self._client.request("signal_command", {"session_id": self.id, "signal": name})
 
+    async def detach(self) -> None:
+        """Leaves the session open: its events come no more, and the end of a `with` does not close it."""
+        self._is_detached = True
+        self._client._forget(self.id)
+        try:
+            await self._client.request("detach_session", {"session_id": self.id})
+        except AdapterError as error:
+            # Without a connection nothing is followed, and an ended session has nothing to follow.
+            if error.code not in LOST and error.code != "SESSION_NOT_FOUND":
+                raise
+
     async def close(self) -> None:
         """Ends the session and every process in it; harmless when it has ended."""
         self._client._forget(self.id)
@@ -205,12 +308,14 @@ class AsyncSession:
         except AdapterError as error:
             if error.code != "SESSION_NOT_FOUND":
                 raise
+        self._followed.end = self._followed.end or SessionEnd("client", "this client closed it")
 
     async def __aenter__(self) -> AsyncSession:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.close()
+        if not self._is_detached:
+            await self.close()
 
 
 def _command(command: str, args: Sequence[str] | None, fields: Mapping[str, Any]) -> dict[str, Any]:

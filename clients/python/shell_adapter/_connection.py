@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Awaitable, Callable, Mapping
+from typing import Any, Awaitable, Callable, Literal, Mapping
 
 import socketio
 
@@ -18,6 +18,9 @@ FIRST_DELAY = 0.1
 LONGEST_DELAY = 3.0
 CONNECT_TIMEOUT = 10
 REFUSALS = frozenset({"UNAUTHORIZED", "FORBIDDEN"})
+
+State = Literal["connected", "lost", "restarted", "closed"]
+"""`restarted` comes with another run of the daemon: the sessions and commands of the one before are gone."""
 
 
 @dataclass(eq=False)
@@ -46,12 +49,16 @@ class Connection:
         *,
         on_event: Listener,
         on_restored: Callable[[], Awaitable[None]],
+        on_state: Callable[[State], None],
         reconnect_timeout: float,
     ) -> None:
         self._url = url
         self._auth = {} if token is None else {"token": token}
         self._on_event = on_event
         self._on_restored = on_restored
+        self._on_state = on_state
+        self.has_restarted = False
+        """Whether another run of the daemon has answered since the first connection."""
         self._reconnect_timeout = reconnect_timeout
         self._pending: list[_Pending] = []
         self._ready = asyncio.Event()
@@ -61,6 +68,8 @@ class Connection:
         self._closed: AdapterError | None = None
         self._recovery: asyncio.Task[None] | None = None
         self._sio: socketio.AsyncClient | None = None
+        # The event loop itself keeps no tasks alive.
+        self._sending: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Connects. Raises AdapterError with the reason of the daemon, or CONNECTION_FAILED."""
@@ -119,7 +128,9 @@ class Connection:
         self._instance_id = instance_id
         if is_new:
             # Another run of the daemon knows nothing of what was asked before.
-            self._fail(lambda _: True, "the daemon was restarted")
+            self.has_restarted = True
+            self._fail(lambda _: True, "the daemon was restarted", details={"restarted": True})
+            self._on_state("restarted")
 
     async def _discard(self) -> None:
         """Closes the connection before, and what is left of it."""
@@ -149,7 +160,11 @@ class Connection:
             if pending.answer.done():
                 return
             if isinstance(reply, dict) and "error" in reply:
-                pending.answer.set_exception(AdapterError.of(reply["error"]))
+                error = AdapterError.of(reply["error"])
+                if error.code == "NODE_LOST" and error.details.get("retry_safe") is True and pending.may_repeat:
+                    self._send_again(pending)
+                else:
+                    pending.answer.set_exception(error)
             else:
                 pending.answer.set_result(reply)
 
@@ -160,6 +175,13 @@ class Connection:
         except socketio.exceptions.SocketIOError:
             # It is repeated, or has failed, when the loss of the connection is noticed.
             self._lose(sio)
+
+    def _send_again(self, pending: _Pending) -> None:
+        """Repeats what a node of a cluster has not done; what is not ready is sent after the next connection."""
+        if self._ready.is_set():
+            task = asyncio.ensure_future(self._send(pending))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
 
     def _take_event(self, name: str, payload: Any = None) -> None:
         if name == "daemon_info" and not self._identity.done():
@@ -178,6 +200,7 @@ class Connection:
             return
         self._ready.clear()
         self._fail(lambda pending: not pending.may_repeat, "the connection was lost; it may have been carried out")
+        self._on_state("lost")
         self._recovery = asyncio.ensure_future(self._recover())
 
     async def _recover(self) -> None:
@@ -204,15 +227,24 @@ class Connection:
         if not (self._sio and self._sio.connected):
             self._lose(self._sio)
             return
+        self._on_state("connected")
         for pending in list(self._pending):
             await self._send(pending)
 
     def _end(self, why: AdapterError) -> None:
-        self._closed = self._closed or why
+        is_first, self._closed = self._closed is None, self._closed or why
         self._ready.set()
         self._fail(lambda _: True, why.message, why.code)
+        if is_first:
+            self._on_state("closed")
 
-    def _fail(self, concerns: Callable[[_Pending], bool], why: str, code: str = "CONNECTION_LOST") -> None:
+    def _fail(
+        self,
+        concerns: Callable[[_Pending], bool],
+        why: str,
+        code: str = "CONNECTION_LOST",
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
         for pending in self._pending:
             if concerns(pending) and not pending.answer.done():
-                pending.answer.set_exception(AdapterError(code, f"{pending.name}: {why}"))
+                pending.answer.set_exception(AdapterError(code, f"{pending.name}: {why}", details))

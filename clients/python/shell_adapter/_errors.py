@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Literal, Mapping
+
+from .models import RETRY
+
+Retry = Literal["later", "changed", "check"]
+
+CLIENT_RETRY: Mapping[str, Retry] = {
+    "CONNECTION_FAILED": "later",
+    "CONNECTION_LOST": "check",
+    "CLIENT_CLOSED": "check",
+    "CONFIRMATION_REQUIRED": "changed",
+}
 
 
 class AdapterError(Exception):
@@ -17,6 +28,23 @@ class AdapterError(Exception):
         self.code = code
         self.message = message
         self.details: Mapping[str, Any] = details or {}
+
+    @property
+    def retry(self) -> Retry:
+        """Whether the same request may be sent again.
+
+        `later`: nothing was done, and it may succeed later. `changed`: nothing was done, and it fails again as it is.
+        `check`: something may have been done; look first.
+        """
+        if self.details.get("retry_safe") is True:
+            return "later"
+        retry: Retry = RETRY.get(self.code) or CLIENT_RETRY.get(self.code, "check")
+        return retry
+
+    @property
+    def may_have_run(self) -> bool:
+        """Whether what was asked for may have been done, or a part of it."""
+        return bool(self.details.get("maybe_executed", self.retry == "check"))
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> AdapterError:

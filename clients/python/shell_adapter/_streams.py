@@ -14,12 +14,17 @@ MOST_WAITING = 8 * 1024 * 1024
 
 ReadOutput = Callable[[StreamName, int], Awaitable[bytes]]
 
+EVERYTHING = 1 << 62
+"""A position behind any output."""
+
 
 class OutputStream:
     """Puts the output of one command together: events, and bytes that the daemon is asked for where events are missing."""
 
-    def __init__(self, read: ReadOutput) -> None:
+    def __init__(self, read: ReadOutput, session_id: str | None = None) -> None:
         self._read = read
+        self.session_id = session_id
+        self._has_missed = False
         self._events: deque[tuple[StreamName, int, bytes]] = deque()
         self._waiting = 0
         self._arrived = asyncio.Event()
@@ -36,6 +41,11 @@ class OutputStream:
         self._events.append((event["stream"], event["offset"], raw))
         self._arrived.set()
 
+    def note_gap(self) -> None:
+        """Notes that events were dropped: what they had is read from the daemon."""
+        self._has_missed = True
+        self._arrived.set()
+
     def wake(self) -> None:
         """Has a reader that waits look again."""
         self._arrived.set()
@@ -45,6 +55,12 @@ class OutputStream:
         while not self._events:
             if is_over():
                 return []
+            if self._has_missed:
+                self._has_missed = False
+                names: tuple[StreamName, ...] = ("stdout", "stderr")
+                if missed := [piece for name in names for piece in await self.rest(name, EVERYTHING)]:
+                    return missed
+                continue
             await self._arrived.wait()
             self._arrived.clear()
         stream, offset, raw = self._events.popleft()

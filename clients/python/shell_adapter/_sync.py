@@ -6,9 +6,10 @@ import asyncio
 import threading
 from typing import Any, Callable, Coroutine, Iterator, Mapping, Sequence, TypeVar
 
-from ._client import RECONNECT_TIMEOUT, AsyncClient, AsyncSession, Confirm, Listener, connect_async
+from ._client import RECONNECT_TIMEOUT, AsyncClient, AsyncSession, Confirm, Listener, StateListener, connect_async
 from ._requests import Requests
 from ._results import Output, Result
+from ._sessions import SessionEnd
 
 T = TypeVar("T")
 
@@ -87,6 +88,10 @@ class Client:
         """Calls a listener, in the client's thread, with each event; gives a function that ends this."""
         return self._client.on_event(listener)
 
+    def on_connection(self, listener: StateListener) -> Callable[[], None]:
+        """Calls a listener, in the client's thread, with each state of the connection; see `AsyncClient.on_connection`."""
+        return self._client.on_connection(listener)
+
     def close(self) -> None:
         """Ends the connection; harmless when it has ended."""
         if self._loop._loop.is_closed():
@@ -113,6 +118,16 @@ class Session:
         """Its id, for `attach_session`."""
         return self._session.id
 
+    @property
+    def end(self) -> SessionEnd | None:
+        """Why it has ended; None while it is open."""
+        return self._session.end
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the daemon reaches it; see `AsyncSession.is_reachable`."""
+        return self._session.is_reachable
+
     def run(self, command: str, args: Sequence[str] | None = None, **fields: Any) -> Result:
         """Runs a command in this session, as `Client.run`."""
         return self._loop.wait(self._session.run(command, args, **fields))
@@ -129,6 +144,10 @@ class Session:
         """Signals the command that runs; SIGINT is Ctrl-C."""
         self._loop.wait(self._session.signal(name))
 
+    def detach(self) -> None:
+        """Leaves the session open: its events come no more, and the end of a `with` does not close it."""
+        self._loop.wait(self._session.detach())
+
     def close(self) -> None:
         """Ends the session and every process in it; harmless when it has ended."""
         self._loop.wait(self._session.close())
@@ -137,7 +156,8 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        if not self._session._is_detached:
+            self.close()
 
 
 def connect(

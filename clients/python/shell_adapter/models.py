@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, Mapping, NotRequired, TypedDict
 
 ErrorCode = Literal[
     "INVALID_REQUEST",
@@ -75,6 +75,76 @@ ErrorCode = Literal[
     "INTERNAL",
 ]
 """Codes of errors."""
+
+RETRY: Mapping[str, Literal["later", "changed", "check"]] = {
+    "INVALID_REQUEST": "changed",
+    "UNKNOWN_REQUEST": "changed",
+    "METHOD_NOT_ALLOWED": "changed",
+    "IDEMPOTENCY_KEY_REUSED": "changed",
+    "SESSION_NOT_FOUND": "changed",
+    "COMMAND_NOT_FOUND": "check",
+    "SESSION_BUSY": "later",
+    "SESSION_LIMIT": "later",
+    "NO_RUNNING_COMMAND": "changed",
+    "INPUT_FULL": "later",
+    "SHELL_NOT_FOUND": "changed",
+    "SHELL_FAILED": "later",
+    "COMMAND_DENIED": "changed",
+    "CONFIRMATION_NOT_FOUND": "changed",
+    "CONFIRMATION_MISMATCH": "changed",
+    "APPROVAL_NOT_FOUND": "changed",
+    "APPROVALS_UNAVAILABLE": "changed",
+    "SANDBOX_UNAVAILABLE": "changed",
+    "USER_UNAVAILABLE": "changed",
+    "BAD_DIRECTORY": "changed",
+    "OUTPUT_EXPIRED": "changed",
+    "RESOURCE_EXHAUSTED": "later",
+    "RECORDING_NOT_FOUND": "changed",
+    "CHECKPOINT_NOT_FOUND": "changed",
+    "CHECKPOINT_TOO_LARGE": "changed",
+    "CHECKPOINT_FAILED": "later",
+    "RESTORE_FAILED": "check",
+    "GIT_NOT_FOUND": "changed",
+    "PAYLOAD_TOO_LARGE": "changed",
+    "UNAUTHORIZED": "changed",
+    "FORBIDDEN": "changed",
+    "RATE_LIMITED": "later",
+    "FILE_NOT_FOUND": "changed",
+    "FILE_EXISTS": "changed",
+    "FILE_CHANGED": "changed",
+    "FILE_ACCESS_DENIED": "changed",
+    "FILE_TOO_LARGE": "changed",
+    "FILE_FAILED": "check",
+    "NOT_A_FILE": "changed",
+    "NOT_A_DIRECTORY": "changed",
+    "DIRECTORY_NOT_EMPTY": "changed",
+    "NOT_TEXT": "changed",
+    "TEXT_NOT_FOUND": "changed",
+    "TEXT_NOT_UNIQUE": "changed",
+    "DISK_FULL": "changed",
+    "PORT_NOT_FOUND": "later",
+    "PORT_UNAVAILABLE": "changed",
+    "PORT_UNREACHABLE": "check",
+    "PROVIDER_NOT_FOUND": "changed",
+    "LLM_UNAVAILABLE": "changed",
+    "LLM_AUTH": "changed",
+    "LLM_RATE_LIMITED": "later",
+    "LLM_MODEL_NOT_FOUND": "changed",
+    "LLM_PROMPT_TOO_LARGE": "changed",
+    "LLM_TIMEOUT": "check",
+    "LLM_LIMIT_EXCEEDED": "check",
+    "LLM_EMPTY": "check",
+    "LLM_FAILED": "check",
+    "LLM_CANCELLED": "check",
+    "NODE_LOST": "check",
+    "NODE_UNREACHABLE": "later",
+    "NODE_DRAINING": "later",
+    "NO_CAPACITY": "later",
+    "REGISTRY_UNAVAILABLE": "later",
+    "SHUTTING_DOWN": "later",
+    "INTERNAL": "check",
+}
+"""Whether a request that failed so may be sent again: see AdapterError.retry."""
 
 REPEATABLE = frozenset(
     {

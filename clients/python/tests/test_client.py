@@ -195,6 +195,46 @@ class LostConnections(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(failed.exception.code, "CONNECTION_LOST")
 
 
+    async def test_keeps_its_subscription(self):
+        seen = asyncio.Queue()
+        self.client.on_event(lambda name, event: seen.put_nowait(event) if name == "sessions_changed" else None)
+        await self.client.requests.subscribe(topics=["sessions"], interval_ms=250)
+        await seen.get()
+        restored = asyncio.Event()
+        self.client.on_connection(lambda state: restored.set() if state == "connected" else None)
+        cut(self.client)
+        await asyncio.wait_for(restored.wait(), 10)
+        async with await self.client.open_session() as session:
+            while session.id not in [one["session_id"] for one in (await asyncio.wait_for(seen.get(), 10))["sessions"]]:
+                pass
+
+    async def test_follows_a_session_whose_node_is_away_for_a_while(self):
+        async with await self.client.open_session() as session:
+            at = {"session_id": session.id, "node": "worker-1"}
+            # A gateway sends these: a daemon alone has no nodes.
+            self.client._take("session_detached", {**at, "code": "NODE_UNREACHABLE"})
+            self.assertFalse(session.is_reachable)
+            self.client._take("session_reattached", {**at, "next_seq": 5, "gap": {"from_seq": 1, "to_seq": 4}})
+            self.assertTrue(session.is_reachable)
+            self.assertEqual(session._followed.attach_request(), {"session_id": session.id, "from_seq": 5})
+
+
+class Errors(unittest.TestCase):
+    def test_say_whether_the_request_may_be_repeated(self):
+        for code, details, expected in [
+            ("NODE_LOST", {"retry_safe": True, "maybe_executed": False}, ("later", False)),
+            ("NODE_LOST", {"retry_safe": False, "maybe_executed": True}, ("check", True)),
+            ("NODE_DRAINING", {}, ("later", False)),
+            ("FILE_CHANGED", {}, ("changed", False)),
+            ("CONNECTION_LOST", {}, ("check", True)),
+            ("CONNECTION_FAILED", {}, ("later", False)),
+            ("OF_A_NEWER_DAEMON", {}, ("check", True)),
+        ]:
+            with self.subTest(code=code, details=details):
+                error = AdapterError(code, "", details)
+                self.assertEqual((error.retry, error.may_have_run), expected)
+
+
 class AsyncClientTests(unittest.IsolatedAsyncioTestCase):
     async def test_runs_commands_at_the_same_time(self):
         async with await connect_async(URL, confirm=confirm_later) as client:
