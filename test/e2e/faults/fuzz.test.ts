@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { requests } from '../../../src/core/protocol/requests.js';
+import { daemonTest } from '../../support/daemon-test.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { fuzzedRequests } from '../../fuzz/protocol/requests.js';
 import { instanceOf, taggedProcesses } from '../../support/processes.js';
@@ -10,26 +11,19 @@ import { WireClient } from '../../support/wire.js';
 /** The same requests each time. */
 const SEED = 20_240_601;
 
-let daemon: TestDaemon;
-let client: WireClient;
-
-beforeEach(async () => {
-  daemon = await TestDaemon.start({ settings: { adapter: { command_max_lifetime: 2, max_sessions: 16 } } });
-  client = await WireClient.connect(daemon.url);
-});
-
-afterEach(async () => {
-  await client[Symbol.asyncDispose]();
-  await daemon[Symbol.asyncDispose]();
-});
+const OPTIONS = { settings: { adapter: { command_max_lifetime: 2, max_sessions: 32 } } };
+const it = daemonTest(OPTIONS);
 
 /** What tells a fault in the daemon: it has died, said so on stderr, or noted an unexpected failure. */
-function expectHealthy(): void {
+function expectHealthy(daemon: TestDaemon): void {
   expect(daemon.output).not.toMatch(/unhandled|uncaught|TypeError|failed unexpectedly/i);
 }
 
 describe('F23: payloads that make no sense', () => {
   it('F23: without a callback: the answer comes as an event, with the request_id', async () => {
+    // Of its own: some of the requests are understood.
+    await using daemon = await TestDaemon.start(OPTIONS);
+    await using client = await WireClient.connect(daemon.url);
     // The fuzzer of test/fuzz/protocol sends many more of them.
     for (const { name, args } of fc.sample(fuzzedRequests, { seed: SEED, numRuns: 500 }))
       client.socket.emit(name, ...args);
@@ -38,10 +32,10 @@ describe('F23: payloads that make no sense', () => {
       client.events.find(({ name, payload }) => name === 'get_session_result' && isLast(payload)),
     );
     expect(answer.payload).toMatchObject({ error: { code: 'SESSION_NOT_FOUND' }, request_id: { last: true } });
-    expectHealthy();
+    expectHealthy(daemon);
   });
 
-  it.each([
+  it.for([
     ['__proto__ in a payload', '42["open_session",{"__proto__":{"cwd":"/nonexistent"}}]'],
     ['constructor in a payload', '42["open_session",{"constructor":{"prototype":{"polluted":1}}}]'],
     ['__proto__ as a variable', '42["execute_command",{"command":"true","env":{"__proto__":"x"}}]'],
@@ -57,7 +51,7 @@ describe('F23: payloads that make no sense', () => {
     ['an unknown packet type', '49'],
     ['a reserved event', '42["disconnect",{}]'],
     ['another namespace', '40/admin,{}'],
-  ])('F23: a raw packet with %s does nothing to other connections', async (_, packet) => {
+  ] as const)('F23: a raw packet with %s does nothing to other connections', async ([, packet], { daemon, client }) => {
     const witness = await client.openSession();
     await using sender = await WireClient.connect(daemon.url);
     const { engine } = sender.socket.io;
@@ -75,11 +69,12 @@ describe('F23: payloads that make no sense', () => {
       );
     });
     expect(await client.run('echo here', witness)).toMatchObject({ stdout: 'here\n' });
+    await client.request('close_session', { session_id: witness });
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    expectHealthy();
+    expectHealthy(daemon);
   });
 
-  it('F23: a message over max_message_bytes is refused, and its connection goes on', async () => {
+  it('F23: a message over max_message_bytes is refused, and its connection goes on', async ({ daemon, client }) => {
     const id = await client.openSession();
     const { error } = await client.request('execute_command', {
       command: `: ${'x'.repeat(1_200_000)}`,
@@ -87,10 +82,13 @@ describe('F23: payloads that make no sense', () => {
     });
     expect(error?.code).toBe('PAYLOAD_TOO_LARGE');
     expect(await client.run('echo here', id)).toMatchObject({ stdout: 'here\n', session_state: 'alive' });
-    expectHealthy();
+    expectHealthy(daemon);
   });
 
-  it('F23: a frame of 9 MB is over what is read: that connection is closed, everything else goes on', async () => {
+  it('F23: a frame of 9 MB is over what is read: that connection is closed, everything else goes on', async ({
+    daemon,
+    client,
+  }) => {
     await using sender = await WireClient.connect(daemon.url);
     const id = await sender.openSession();
     const closed = new Promise((resolve) => sender.socket.once('disconnect', resolve));
@@ -98,10 +96,10 @@ describe('F23: payloads that make no sense', () => {
     await closed;
     await client.request('attach_session', { session_id: id });
     expect(await client.run('echo here', id)).toMatchObject({ stdout: 'here\n', session_state: 'alive' });
-    expectHealthy();
+    expectHealthy(daemon);
   });
 
-  it('F23: 900 KB are not', async () => {
+  it('F23: 900 KB are not', async ({ client }) => {
     const id = await client.openSession();
     const text = 'x'.repeat(900_000);
     expect(await client.run(`: ${text}\necho done`, id)).toMatchObject({ stdout: 'done\n', exit_code: 0 });
@@ -110,7 +108,7 @@ describe('F23: payloads that make no sense', () => {
 });
 
 describe('F32: nothing that a client does makes a promise fail unseen', () => {
-  it('F32: clients that vanish in the middle of every kind of request', async () => {
+  it('F32: clients that vanish in the middle of every kind of request', async ({ daemon, client }) => {
     const instance = instanceOf(daemon.pid);
     const witness = await client.openSession();
     for (const name of Object.keys(requests)) {
@@ -126,7 +124,7 @@ describe('F32: nothing that a client does makes a promise fail unseen', () => {
     }
     expect(await client.run('echo here', witness)).toMatchObject({ stdout: 'here\n', session_state: 'alive' });
     expect(taggedProcesses(instance).filter(({ command }) => command === 'yes')).toEqual([]);
-    expectHealthy();
+    expectHealthy(daemon);
   });
 });
 

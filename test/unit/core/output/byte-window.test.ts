@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { ByteWindow } from '../../../../src/core/output/byte-window.js';
-import { propertyRuns } from '../../../support/property-runs.js';
+import { propertyRuns } from '../../../support/rounds.js';
 import { chunksOf, splits } from './byte-streams.js';
 
 describe('ByteWindow', () => {

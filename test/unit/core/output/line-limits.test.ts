@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 
 import { countLineFeeds } from '../../../../src/core/output/line-feeds.js';
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../../src/core/output/output-window.js';
-import { propertyRuns } from '../../../support/property-runs.js';
+import { propertyRuns } from '../../../support/rounds.js';
 import { chunksOf, ESC, nodeScanner, splits, streams, toBytes } from './byte-streams.js';
 
 const RAW: RenderOptions = { encoding: 'utf8', stripAnsi: false, collapseCr: false, hint: '' };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../../src/core/output/output-window.js';
-import { propertyRuns } from '../../../support/property-runs.js';
+import { propertyRuns } from '../../../support/rounds.js';
 import {
   BEL,
   chunksOf,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { type Piece, Utf8Chunker } from '../../../../src/core/output/utf8-chunker.js';
-import { propertyRuns } from '../../../support/property-runs.js';
+import { propertyRuns } from '../../../support/rounds.js';
 import { chunksOf, plainScanner, splits, streams, toBytes } from './byte-streams.js';
 
 const bytesOf = ({ data }: Piece) => (typeof data === 'string' ? toBytes(data) : data);

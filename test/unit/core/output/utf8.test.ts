@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { characterOffset, completeLength, countCharacters, Utf8Counter } from '../../../../src/core/output/utf8.js';
-import { propertyRuns } from '../../../support/property-runs.js';
+import { propertyRuns } from '../../../support/rounds.js';
 import { chunksOf, decodeAll, nodeScanner, plainScanner, splits, streams, toBytes } from './byte-streams.js';
 
 const countOf = (bytes: Uint8Array) => Array.from(decodeAll(bytes)).length;

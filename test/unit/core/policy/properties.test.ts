@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { COMMAND_CLASSES, POLICY_ACTIONS, type PolicyAction } from '../../../../src/core/policy/model/classes.js';
 import { PRESET_NAMES } from '../../../../src/core/policy/decision/presets.js';
-import { propertyRuns } from '../../../support/property-runs.js';
+import { propertyRuns } from '../../../support/rounds.js';
 import { mutatedTexts, randomTexts } from '../../../support/shell-texts.js';
 import { verdictOn } from './support.js';
 

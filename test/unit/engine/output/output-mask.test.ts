@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { OutputMask } from '../../../../src/engine/output/output-mask.js';
-import { propertyRuns } from '../../../support/property-runs.js';
+import { propertyRuns } from '../../../support/rounds.js';
 
 /** What comes out when a text comes in pieces of these sizes, the last one for all the rest. */
 function mask(text: string, secrets: readonly string[], sizes: readonly number[] = []): string {
