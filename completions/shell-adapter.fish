@@ -322,7 +322,7 @@ complete -c shell-adapter -n '__shell_adapter_at "open"' -l rcfile -r -F -d 'rea
 complete -c shell-adapter -n '__shell_adapter_at "open"' -l environment -x -d 'run the init of this environment of the configuration first'
 complete -c shell-adapter -n '__shell_adapter_at "open"' -l cwd -x -a '(__fish_complete_directories)' -d 'where it starts; by default in the workspace of the daemon'
 complete -c shell-adapter -n '__shell_adapter_at "open"' -l env -x -d 'a variable for it; may be repeated; without a value, the one from here'
-complete -c shell-adapter -n '__shell_adapter_at "open"' -l shell -x -d 'bash, zsh, sh or fish, or the path of one'
+complete -c shell-adapter -n '__shell_adapter_at "open"' -l shell -x -d 'bash, zsh, sh, fish, or pwsh (untested), or the path of one'
 complete -c shell-adapter -n '__shell_adapter_at "open"' -l sandbox -x -a 'none workspace strict' -d 'a stricter sandbox than the configured one'
 complete -c shell-adapter -n '__shell_adapter_at "open"' -l label -x -d 'a name for people'
 complete -c shell-adapter -n '__shell_adapter_at "open"' -l json -d 'print JSON'

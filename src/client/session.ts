@@ -34,7 +34,7 @@ interface SessionStart {
 /** A persistent shell session. Disposing of it closes it, unless it was detached. */
 export class ClientSession implements AsyncDisposable {
   readonly id: string;
-  /** `bash`, `zsh`, `sh` or `fish`. */
+  /** `bash`, `zsh`, `sh`, `fish` or `pwsh`. */
   readonly shell: string;
   readonly #link: ClientLink;
   #workingDirectory: string;

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { APT, type Finding, ON_LINUX } from './finding.js';
 import { examineSandbox } from './sandbox.js';
 import { examinePlatform } from './platform.js';
+import { examineShells, type ShellSurroundings } from './shells.js';
 import { canWriteBelow, descriptorLimit, openTerminal, tryFifos } from './engine.js';
 import type { PlatformName } from '../core/platform.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
@@ -14,16 +15,12 @@ import { chooseMechanism } from '../engine/limits/probe.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
 import type { Platform } from '../engine/platform/contract/platform.js';
 import type { LauncherOptions } from '../engine/sandbox/launcher.js';
-import { findProgram, SHELLS } from '../engine/shells/list.js';
-import { shellVersions } from '../services/machine/metadata.js';
+import { findProgram } from '../engine/shells/list.js';
 
 const run = promisify(execFile);
 
 /** Environment in which the daemon would run. */
-export interface Surroundings {
-  /** Environment variables of the shells. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly defaultShell: string;
+export interface Surroundings extends ShellSurroundings {
   readonly platform: PlatformName | 'auto';
   /** Directories that the daemon writes to, by setting name. */
   readonly directories: Readonly<Record<string, string>>;
@@ -85,27 +82,6 @@ async function examineTerminal(): Promise<Finding> {
     const fix = 'npm rebuild node-pty; if that fails, see that /dev/pts is mounted and /dev/ptmx may be opened';
     return { name: 'pty', status: 'missing', detail: `no terminal can be opened: ${reasonOf(error)}`, fix };
   }
-}
-
-async function examineShells({ env, defaultShell }: Surroundings): Promise<Finding[]> {
-  const installed = await shellVersions(env);
-  const findings = SHELLS.map(({ name, programs }): Finding => {
-    const found = installed.find((shell) => shell.name === name);
-    if (found) return { name, status: 'ok', detail: `${found.path}, ${found.version}` };
-    const isDefault = defaultShell === name;
-    const detail = `not on PATH (${env['PATH'] ?? ''})`;
-    const fix = `apt-get install ${programs.at(-1) ?? name} ${APT}${isDefault ? ', or set adapter.shell to another one' : ''}`;
-    return { name, status: isDefault ? 'missing' : 'warn', detail, fix };
-  });
-  if (!defaultShell.includes('/') || installed.some(({ path }) => path === defaultShell)) return findings;
-  return [...findings, examineShellFile(defaultShell)];
-}
-
-function examineShellFile(path: string): Finding {
-  if (findProgram(path.replace(/^\//, ''), '/') !== undefined)
-    return { name: 'adapter.shell', status: 'ok', detail: path };
-  const fix = 'set adapter.shell to a shell that is there';
-  return { name: 'adapter.shell', status: 'missing', detail: `${path} is not an executable file`, fix };
 }
 
 async function examineFifos(platform: Platform): Promise<Finding[]> {

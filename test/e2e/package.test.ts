@@ -66,6 +66,7 @@ describe('the package', () => {
       'skills/shell-adapter/SKILL.md',
       'dist/client/index.d.ts',
       'dist/engine/shells/drivers/driver.bash',
+      'dist/engine/shells/drivers/command.ps1',
       'dist/dashboard/index.html',
       'dist/dashboard/index.html.br',
       'config/shell_adapter.yaml',

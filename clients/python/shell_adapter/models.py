@@ -424,7 +424,7 @@ class Session(TypedDict):
     """User as which its processes run; left out for the user of the daemon"""
     label: str | None
     shell: str
-    """bash, zsh, sh or fish"""
+    """bash, zsh, sh, fish or pwsh (untested)"""
     sandbox: Literal["none", "workspace", "strict"]
     """`none`, `workspace` (the machine read-only, the workspace writable) or `strict` (and no network)"""
     state: Literal["idle", "busy"]
@@ -541,7 +541,7 @@ class OpenSessionRequest(TypedDict):
     env: NotRequired[dict[str, str]]
     """Environment variables, name to value"""
     shell: NotRequired[str]
-    """bash, zsh, sh or fish, or the path of one"""
+    """bash, zsh, sh, fish, or pwsh (untested), or the path of one"""
     label: NotRequired[str]
     """A name for people"""
     sandbox: NotRequired[Literal["none", "workspace", "strict"]]

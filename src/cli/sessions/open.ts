@@ -38,7 +38,7 @@ export const openSubcommand: Subcommand = (context) =>
       'a variable for it; may be repeated; without a value, the one from here',
       readVariable(context),
     )
-    .option('--shell <shell>', 'bash, zsh, sh or fish, or the path of one')
+    .option('--shell <shell>', 'bash, zsh, sh, fish, or pwsh (untested), or the path of one')
     .addOption(sandboxOption())
     .option('--label <text>', 'a name for people')
     .option('--json', 'print JSON')

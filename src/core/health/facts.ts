@@ -1,6 +1,6 @@
 /** Facts about a session's environment while nothing runs in it. */
 export interface HealthFacts {
-  readonly shell: 'bash' | 'zsh' | 'sh' | 'fish';
+  readonly shell: 'bash' | 'zsh' | 'sh' | 'fish' | 'pwsh';
   readonly workingDirectory: string;
   /** Whether the current directory can still be entered. */
   readonly isDirectoryThere: boolean;

@@ -1,3 +1,5 @@
+import { quotePowerShell, sourcePowerShell } from '../powershell-text.js';
+
 /** What a session runs before it is handed over. */
 export interface Startup {
   /** Whether the startup files of a login shell are read. */
@@ -10,6 +12,7 @@ export interface Startup {
 
 /**
  * Startup files of a login shell at a terminal, by shell; of each group the first that is there is read.
+ * pwsh has none: its own profile is a file like others.
  * Source: bash(1) INVOCATION, zsh(1) STARTUP/SHUTDOWN FILES, dash(1) INVOCATION, fish(1) CONFIGURATION FILES.
  */
 const LOGIN_FILES: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -31,14 +34,17 @@ const WITH_PROMPT = "PS1='$ '";
 /** A session shows none. The exit code stays that of the text before. */
 const WITHOUT_PROMPT = `eval "PS1=''; (exit $?)"`;
 
+/** Shells whose prompt is no variable. */
+const HAS_NO_PROMPT: ReadonlySet<string> = new Set(['fish', 'pwsh']);
+
 /** The text that a session runs before it is handed over; undefined where there is nothing to run. */
 export function startupText(shell: string, { login, rcfile, init }: Startup): string | undefined {
   const parts = [
     ...(login ? (LOGIN_FILES[shell] ?? []).map(shell === 'fish' ? fishSourced : firstOf) : []),
-    ...(rcfile === undefined ? [] : [sourced(rcfile)]),
+    ...(rcfile === undefined ? [] : [(shell === 'pwsh' ? powerShellSourced : sourced)(rcfile)]),
     ...(init === undefined ? [] : [init]),
   ];
-  if (parts.length > 0 && shell === 'fish') return parts.join('\n');
+  if (parts.length > 0 && HAS_NO_PROMPT.has(shell)) return parts.join('\n');
   return parts.length === 0 ? undefined : [WITH_PROMPT, ...parts, WITHOUT_PROMPT].join('\n');
 }
 
@@ -51,6 +57,11 @@ function firstOf(files: readonly string[]): string {
 }
 
 const fishSourced = ([file = '']: readonly string[]): string => `if test -r ${quoted(file)}; ${sourced(file)}; end`;
+
+const powerShellSourced = (path: string): string =>
+  sourcePowerShell(
+    path.startsWith('~/') ? `$HOME + ${quotePowerShell(path.slice('~'.length))}` : quotePowerShell(path),
+  );
 
 const quoted = (path: string): string =>
   path.startsWith('~/') ? `~/${inQuotes(path.slice('~/'.length))}` : inQuotes(path);

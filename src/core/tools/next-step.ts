@@ -161,7 +161,7 @@ const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFa
       ? 'run the program by execute_command with tty=true and background=true'
       : `nothing reads input there: ${callText('execute_command', { session_id: typeof id === 'string' ? id : '…', command: '…' })}`,
   INPUT_FULL: () => 'wait until the program has read its input, then type the rest',
-  SHELL_NOT_FOUND: () => 'leave out `shell`, or name bash, zsh, sh or fish',
+  SHELL_NOT_FOUND: () => 'leave out `shell`, or name bash, zsh, sh, fish or pwsh',
   COMMAND_DENIED: () => 'do not repeat it: do it another way, or ask the user',
   CONFIRMATION_NOT_FOUND: () => 'run the command again, and confirm it within its time',
   CONFIRMATION_MISMATCH: () => 'make the call from `next` as it is; or run the command again',

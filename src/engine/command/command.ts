@@ -210,9 +210,9 @@ export class Command {
    * Returns the text for a shell: a program with arguments is quoted word by word.
    * @param quote quotes a word for the shell
    */
-  textFor({ quote }: Pick<Shell, 'quote'>): string {
+  textFor({ quote, run = (words) => words.map(quote).join(' ') }: Pick<Shell, 'quote' | 'run'>): string {
     const { command, args } = this.spec;
-    return args ? [command, ...args].map((word) => quote(word)).join(' ') : command;
+    return args ? run([command, ...args]) : command;
   }
 
   /** Whether the shell's state must be saved before the command runs; otherwise it is saved during pauses. */

@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { AdapterError } from '../../core/errors.js';
 import { bash } from './bash.js';
 import { fish } from './fish.js';
+import { pwsh } from './pwsh.js';
 import { sh } from './sh.js';
 import type { Shell } from './shell.js';
 import { zsh } from './zsh.js';
 
 /** Every shell that the adapter can drive. A new one takes a file beside this one, and an entry here. */
-export const SHELLS: readonly Shell[] = [bash, zsh, sh, fish];
+export const SHELLS: readonly Shell[] = [bash, zsh, sh, fish, pwsh];
 
 /** Directory of the drivers, which every shell reads at its start. */
 export const DRIVERS_DIRECTORY = fileURLToPath(new URL('./drivers', import.meta.url));

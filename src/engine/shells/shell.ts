@@ -64,6 +64,11 @@ interface ShellInvocation {
 export interface Shell {
   /** Name that clients use. */
   readonly name: string;
+  /**
+   * Whether no test has run the driver in this shell: it is written from the shell's documentation.
+   * @default false
+   */
+  readonly isUntested?: boolean;
   /** File names to search on PATH, in this order. */
   readonly programs: readonly string[];
   /** Arguments that make the shell print its version; empty when it has no such option. */
@@ -98,6 +103,11 @@ export interface Shell {
   surround(surroundings: CommandSurroundings): SurroundingText;
   /** Quotes text so that the shell reads it as one word. */
   quote(text: string): string;
+  /**
+   * Returns text that runs a program with arguments.
+   * @default the quoted words
+   */
+  readonly run?: (words: readonly string[]) => string;
   /** Returns text that exports variables and enters a directory, for good. Its exit code is that of the last step. */
   setUp(setting: CommandSurroundings): string;
   /** Returns the command that restores a part of a saved state. */

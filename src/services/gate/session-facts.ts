@@ -26,7 +26,7 @@ interface KnownNames {
 const NO_NAMES: ShellNames = { ...UNKNOWN_NAMES, isIncomplete: false };
 
 const shellOf = (name: string): PolicyFacts['shell'] =>
-  name === 'zsh' || name === 'sh' || name === 'fish' ? name : 'bash';
+  name === 'zsh' || name === 'sh' || name === 'fish' || name === 'pwsh' ? name : 'bash';
 
 /**
  * Gathers the policy's facts about the place in which a command would run. A session's aliases, functions and PATH are

@@ -21,7 +21,7 @@ export interface SessionRecord {
   readonly owner: Principal;
   readonly label: string | undefined;
   readonly session: Session;
-  /** Name of its shell: `bash`, `zsh`, `sh` or `fish`. */
+  /** Name of its shell: `bash`, `zsh`, `sh`, `fish` or `pwsh`. */
   readonly shellName: string;
   readonly sandbox: SandboxProfile;
   /** Resource limits of everything that runs in it. */

@@ -162,10 +162,10 @@ export class SessionHealth {
   }
 }
 
-/** Any shell other than zsh, sh and fish saves its state as bash does. */
+/** Any shell other than zsh, sh, fish and pwsh saves its state as bash does. */
 function shellOf({ options: { installed } }: Session): HealthFacts['shell'] {
   const { name } = installed.shell;
-  return name === 'zsh' || name === 'sh' || name === 'fish' ? name : 'bash';
+  return name === 'zsh' || name === 'sh' || name === 'fish' || name === 'pwsh' ? name : 'bash';
 }
 
 const savedOptions = (state: string): string => /^#options (\S*)$/mu.exec(state)?.[1] ?? '';

@@ -198,6 +198,8 @@ export class Sessions implements AsyncDisposable {
     const { shellName: shell } = record;
     this.#options.metrics.sessionOpened(shell);
     this.#options.log.info('session opened', { session_id: id, owner: principal.name, shell, pid: session.pid });
+    if (session.options.installed.shell.isUntested === true)
+      this.#options.log.warn('the driver of this shell is untested', { session_id: id, shell });
     return record;
   }
 

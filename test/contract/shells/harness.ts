@@ -100,7 +100,7 @@ export class ShellHarness implements AsyncDisposable {
 
   /** @throws when the sandbox, or the mechanism, does not work on this machine */
   static async start(
-    name: ShellName | 'fish',
+    name: ShellName | 'fish' | 'pwsh',
     { profile = 'none', limitMechanism = 'auto', platform = linux }: Surroundings = {},
   ): Promise<ShellHarness> {
     // All watches of a process share one descriptor, which stays.

@@ -25,4 +25,11 @@ describe('the text of a startup', () => {
     expect(lines.indexOf('. /rc')).toBeLessThan(lines.indexOf('echo init'));
     expect(lines.at(-2)).toBe('echo init');
   });
+
+  it('sources a file of any name in PowerShell, which has no files for a login shell here', () => {
+    const read = (path: string) => `. ([scriptblock]::Create([System.IO.File]::ReadAllText(${path})))`;
+    expect(startupText('pwsh', { login: true, rcfile: "/it's" })).toBe(read("'/it''s'"));
+    expect(startupText('pwsh', { ...NOTHING, rcfile: '~/a b', init: '1' })).toBe(`${read("$HOME + '/a b'")}\n1`);
+    expect(startupText('pwsh', { login: true })).toBeUndefined();
+  });
 });

@@ -11,7 +11,8 @@ import { PROGRAMS } from '../programs/programs.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { judgeSimpleCommand } from './judge-command.js';
 import { POLICY_LIMITS } from '../model/limits.js';
-import { commandsInFish, findFishSyntax } from '../words/fish-text.js';
+import { commandsInFish } from '../words/fish-text.js';
+import { whyForeign } from '../words/foreign-text.js';
 import { findUnfitness } from './pre-checks.js';
 import { isOwnFunction } from '../words/saved-state.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
@@ -132,19 +133,17 @@ class Inspector implements AnalysisContext, Inspection {
       this.note('obfuscated', unfit);
       return;
     }
-    if (this.facts.shell === 'fish' && scope.depth === 0) {
-      const reason = findFishSyntax(text);
-      if (reason !== undefined) {
-        this.#judgeFish(text, scope, reason);
-        return;
-      }
+    const reason = scope.depth === 0 ? whyForeign(text, this.facts.shell) : undefined;
+    if (reason !== undefined) {
+      this.#judgeForeign(text, scope, reason);
+      return;
     }
     const script = parse(text);
     new Walk(text, script, { ...scope, depth: scope.depth + 1 }, this).run(script);
   }
 
-  /** Syntax of fish itself is not judged; catastrophes are found all the same in what can be read. */
-  #judgeFish(text: string, scope: Scope, reason: string): void {
+  /** Syntax of another shell is not judged; catastrophes are found all the same in what can be read. */
+  #judgeForeign(text: string, scope: Scope, reason: string): void {
     this.note('obfuscated', reason);
     this.noteNamesChange();
     for (const part of [text, ...commandsInFish(text)]) {

@@ -25,7 +25,7 @@ export interface FileFacts {
 /** Facts about the environment in which a command would run. All of it is plain data: the policy makes no queries. */
 export interface PolicyFacts {
   /** The shell that would read the text. */
-  readonly shell: 'bash' | 'zsh' | 'sh' | 'fish';
+  readonly shell: 'bash' | 'zsh' | 'sh' | 'fish' | 'pwsh';
   /** Absolute path: files in it may be changed without confirmation under `balanced`. */
   readonly workspace: string;
   /** Possible current directories, absolute. */

@@ -3,12 +3,12 @@ import { type ShellNames, UNKNOWN_NAMES } from './shell-names.js';
 const FIRST_LINE = '#names';
 const NAME_LINE = /^#(variable|function) (\S+)(?: (.*))?$/u;
 
-/** Stands for the body of a function of fish, which the policy cannot read: what it runs is known only at run time. */
+/** Stands for the body of a function that the policy cannot read: what it runs is known only at run time. */
 const UNREADABLE_BODY = '{ eval "$fish_body"; }';
 
 /**
- * Parses the names at the start of a state that fish has saved: exported variables, escaped as in URLs, and functions,
- * which aliases are too. What follows is text of fish.
+ * Parses the names at the start of a state that fish or pwsh has saved: exported variables, escaped as in URLs, and
+ * functions, which aliases are too. What follows is text of that shell.
  */
 export function readFishState(text: string): ShellNames {
   const [first, ...lines] = text.split('\n');

@@ -28,11 +28,11 @@ interface Draft {
  * Parses the state that a shell has printed: `export -p`, its functions, and its aliases. Unreadable parts make it
  * incomplete: see `PolicyFacts.areNamesUnknown`.
  */
-export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh' | 'fish'): ShellNames {
+export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh' | 'fish' | 'pwsh'): ShellNames {
   // A POSIX shell cannot list its functions.
   const draft: Draft = { aliases: new Map(), functions: new Map(), variables: new Map(), isIncomplete: shell === 'sh' };
   if (text.length > MAX_STATE_LENGTH) return UNKNOWN_NAMES;
-  if (shell === 'fish') return readFishState(text);
+  if (shell === 'fish' || shell === 'pwsh') return readFishState(text);
   for (const part of shell === 'zsh' ? splitZsh(text) : [text]) readPart(part, draft);
   return draft;
 }

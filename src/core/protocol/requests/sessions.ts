@@ -14,7 +14,9 @@ export const sessionRequests = {
       placement,
       cwd: optional(field.directory),
       env: optional(field.environmentVariables),
-      shell: optional(field.textWithoutNul('a shell').min(1)).describe('bash, zsh, sh or fish, or the path of one'),
+      shell: optional(field.textWithoutNul('a shell').min(1)).describe(
+        'bash, zsh, sh, fish, or pwsh (untested), or the path of one',
+      ),
       label: optional(field.label),
       sandbox: optional(field.sandboxProfile).describe(
         'Sandbox profile: the configured one (`sandbox.profile`) by default, or a stricter one',

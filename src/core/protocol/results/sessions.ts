@@ -19,7 +19,7 @@ export const sessionInfo = z.object({
   owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
   run_as: z.string().optional().describe('User as which its processes run; left out for the user of the daemon'),
   label: label.nullable(),
-  shell: z.string().describe('bash, zsh, sh or fish'),
+  shell: z.string().describe('bash, zsh, sh, fish or pwsh (untested)'),
   sandbox: sandboxProfile,
   state: z.enum(['idle', 'busy']),
   working_directory: z.string(),

@@ -26,7 +26,7 @@ const COMMENT = /^\s*(?:\*|\/\/|\/\*|#)/;
 const NAMES_ONLY = ['engine/files/held-path.ts', 'services/gate/file-facts.ts', 'doctor/doctor.ts'];
 
 const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.(?:tsx?|bash|zsh|sh|fish)$/.test(file))
+  .filter((file) => /\.(?:tsx?|bash|zsh|sh|fish|ps1)$/.test(file))
   .filter((file) => {
     const lines = readFileSync(SRC + file, 'utf8').split('\n');
     return lines.some((line) => READS.test(line) && !COMMENT.test(line));

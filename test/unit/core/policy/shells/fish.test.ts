@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { verdictOn } from './support.js';
+import { verdictOn } from '../support.js';
 
 const actionOn = (command: string): string => {
   const { action, class: commandClass } = verdictOn(command, { shell: 'fish' });
