@@ -131,7 +131,8 @@ export class ShellHarness implements AsyncDisposable {
   /** Opens a session in a directory of its own. */
   async openSession(): Promise<TestSession> {
     const directory = mkdtempSync(join(this.root, 'w'));
-    return TestSession.open(directory, this.root, (listener) =>
+    const tellsOfInput = this.platform.can.openFiles;
+    return TestSession.open({ directory, spools: this.root, tellsOfInput }, (listener) =>
       Session.open(
         {
           installed: this.installed,

@@ -60,10 +60,13 @@ export function titleFor(row: Row, shell: ShellName): string {
   return reasons.length === 0 ? row.title : `${row.title} (${shell}: ${[...new Set(reasons)].join('; ')})`;
 }
 
-/** Runs a row's commands and checks each. */
-export async function check(row: Row, shell: ShellName, session: TestSession): Promise<void> {
+/**
+ * Runs a row's commands and checks each.
+ * @param timeoutMs of each command that has none
+ */
+export async function check(row: Row, shell: ShellName, session: TestSession, timeoutMs?: number): Promise<void> {
   for (const { command, expected, differences, options } of row.steps) {
-    const result = await session.run(command, options);
+    const result = await session.run(command, { ...(timeoutMs !== undefined && { timeoutMs }), ...options });
     expectResult(result, differences[shell] ?? expected, command, session.directory);
   }
 }

@@ -8,6 +8,7 @@ import type { ReportedProcess } from '../../../src/engine/process/reported-proce
 import type { Session } from '../../../src/engine/session/session.js';
 import type { SessionListener } from '../../../src/engine/session/session-options.js';
 import { SpoolBudget } from '../../../src/engine/output/spool.js';
+import { findTerminalReader } from '../../../src/engine/shell/wedge-detector.js';
 
 /** Room for every output of the suite, untrimmed. */
 const OUTPUT_SIZE = 4_000_000;
@@ -36,13 +37,14 @@ export interface Result extends CommandOutcome {
 /** A command on its way. */
 export class RunningCommand {
   readonly command: Command;
-  readonly #awaitsInput: Promise<void>;
+  /** Resolves when the command waits for its terminal. */
+  readonly awaitsInput: () => Promise<void>;
   #output = '';
   #wake: () => void = () => undefined;
 
-  constructor(command: Command, awaitsInput: Promise<void>) {
+  constructor(command: Command, awaitsInput: () => Promise<void>) {
     this.command = command;
-    this.#awaitsInput = awaitsInput;
+    this.awaitsInput = awaitsInput;
     command.stdout.follow('utf8', ({ data }) => {
       this.#output += data as string;
       this.#wake();
@@ -58,17 +60,20 @@ export class RunningCommand {
     }
   }
 
-  /** Waits until the command waits for its terminal. */
-  async awaitsInput(): Promise<void> {
-    await this.#awaitsInput;
-  }
-
   async result(): Promise<Result> {
     const outcome = await this.command.finished;
     const render = (stream: Command['stdout']) =>
       stream.render({ encoding: 'utf8', stripAnsi: false, collapseCr: false, hint: '' }).text;
     return { ...outcome, stdout: render(this.command.stdout), stderr: render(this.command.stderr) };
   }
+}
+
+/** Where a session is opened. */
+interface SessionPlace {
+  readonly directory: string;
+  readonly spools: string;
+  /** Whether the platform tells that a command waits for its terminal. */
+  readonly tellsOfInput: boolean;
 }
 
 /** A session of the engine, as tests use it. */
@@ -78,20 +83,18 @@ export class TestSession implements AsyncDisposable {
   readonly #spools: string;
   readonly #budget = new SpoolBudget(100_000_000);
   readonly #waiting = new Map<Command, () => void>();
+  readonly #tellsOfInput: boolean;
   #session!: Session;
   #commands = 0;
 
-  private constructor(directory: string, spools: string) {
+  private constructor({ directory, spools, tellsOfInput }: SessionPlace) {
     this.directory = directory;
     this.#spools = spools;
+    this.#tellsOfInput = tellsOfInput;
   }
 
-  static async open(
-    directory: string,
-    spools: string,
-    open: (listener: SessionListener) => Promise<Session>,
-  ): Promise<TestSession> {
-    const session = new TestSession(directory, spools);
+  static async open(place: SessionPlace, open: (listener: SessionListener) => Promise<Session>): Promise<TestSession> {
+    const session = new TestSession(place);
     session.#session = await open({
       onAwaitingInput: (command) => session.#waiting.get(command)?.(),
       onLingering: () => undefined,
@@ -135,8 +138,8 @@ export class TestSession implements AsyncDisposable {
       },
       { spoolDirectory: this.#spools, budget: this.#budget },
     );
-    const awaitsInput = new Promise<void>((resolve) => this.#waiting.set(command, resolve));
-    const running = new RunningCommand(command, awaitsInput);
+    const isTold = new Promise<void>((resolve) => this.#waiting.set(command, resolve));
+    const running = new RunningCommand(command, this.#tellsOfInput ? () => isTold : () => this.#readsTerminal());
     this.#session.enqueue(command);
     return running;
   }
@@ -154,6 +157,11 @@ export class TestSession implements AsyncDisposable {
       if (names.some((entry) => entry.name === name)) return;
       await sleep(POLL_MS);
     }
+  }
+
+  /** Waits until a program, or the shell for its own `read`, reads the terminal, as the kernel shows it. */
+  async #readsTerminal(): Promise<void> {
+    while (findTerminalReader({ pid: this.pid, processes: linux.processes }) === undefined) await sleep(POLL_MS);
   }
 
   /** Signals the foreground, as a client would. */
