@@ -32,6 +32,13 @@ interface RelayedEvent {
   readonly bytes: number;
 }
 
+/** What came over the link, and is done in this order. */
+interface Entry {
+  readonly act: () => void;
+  /** Whether it answers a request of the client. */
+  readonly isReply: boolean;
+}
+
 /** A client of this node on one link: what it follows there, and the flow of its events. */
 export class LinkClient {
   readonly caller: LinkedCaller;
@@ -46,7 +53,9 @@ export class LinkClient {
   socket: Socket | undefined;
   readonly #grant: (bytes: number) => void;
   readonly #receipts = new Receipts(CREDIT_STEP_BYTES);
-  #held: RelayedEvent[] | undefined;
+  /** What has come after a reply that is still on its way to the client. */
+  #waiting: Entry[] = [];
+  #isHolding = false;
   #isAwaitingDrain = false;
   #timer: NodeJS.Timeout | undefined;
   #isGone = false;
@@ -57,21 +66,21 @@ export class LinkClient {
     this.#grant = grant;
   }
 
-  /** Holds the events back that follow a reply, until the reply has been sent to the client. */
-  holdForReply(): void {
-    if (this.#held) return;
-    this.#held = [];
-    setImmediate(() => {
-      const held = this.#held ?? [];
-      this.#held = undefined;
-      for (const event of held) this.#pass(event);
-    });
+  /** Answers a request of the client: after the events that came before the reply, and before those that came after it. */
+  reply(answer: () => void): void {
+    this.#inOrder({ act: answer, isReply: true });
+  }
+
+  /** Does something after what has come over the link so far. */
+  inTurn(act: () => void): void {
+    this.#inOrder({ act, isReply: false });
   }
 
   /** Passes an event on to the client. */
   deliver(event: RelayedEvent): void {
-    if (this.#held) this.#held.push(event);
-    else this.#pass(event);
+    this.inTurn(() => {
+      this.#pass(event);
+    });
   }
 
   /** Sends an event of this node itself, after those of the worker before it. */
@@ -84,6 +93,29 @@ export class LinkClient {
     this.#isGone = true;
     clearTimeout(this.#timer);
   }
+
+  #inOrder(entry: Entry): void {
+    if (this.#waiting.length > 0 || (this.#isHolding && !entry.isReply)) {
+      this.#waiting.push(entry);
+      return;
+    }
+    entry.act();
+    if (entry.isReply) this.#hold();
+  }
+
+  /** The client gets a reply some promises later, when nothing else of this turn of the event loop is left to do. */
+  #hold(): void {
+    if (this.#isHolding) return;
+    this.#isHolding = true;
+    setImmediate(this.#goOn);
+  }
+
+  readonly #goOn = (): void => {
+    this.#isHolding = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const entry of waiting) this.#inOrder(entry);
+  };
 
   #pass({ name, payload, bytes }: RelayedEvent): void {
     if (this.#isGone) return;

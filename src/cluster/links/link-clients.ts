@@ -65,9 +65,11 @@ export class LinkClients {
   detached(): void {
     for (const client of this.#clients.values()) {
       client.isAnnounced = false;
-      for (const session_id of client.sessions.keys())
-        client.tell('session_detached', { session_id, node: this.#node, code: 'NODE_UNREACHABLE' });
-      this.#endWatches(client, `the connection to node ${this.#node} has broken`);
+      client.inTurn(() => {
+        for (const session_id of client.sessions.keys())
+          client.tell('session_detached', { session_id, node: this.#node, code: 'NODE_UNREACHABLE' });
+        this.#endWatches(client, `the connection to node ${this.#node} has broken`);
+      });
     }
   }
 
@@ -84,15 +86,14 @@ export class LinkClients {
 
   /** Tells the clients that what ran on the worker is gone. */
   lose(why: string): void {
+    const detail = `node ${this.#node} was lost: ${why}`;
     for (const client of this.#clients.values()) {
-      for (const session_id of client.sessions.keys())
-        client.tell('session_closed', {
-          session_id,
-          reason: 'node_lost',
-          detail: `node ${this.#node} was lost: ${why}`,
-        });
-      this.#endWatches(client, `node ${this.#node} was lost: ${why}`);
-      client.standing.clear();
+      client.inTurn(() => {
+        for (const session_id of client.sessions.keys())
+          client.tell('session_closed', { session_id, reason: 'node_lost', detail });
+        this.#endWatches(client, detail);
+        client.standing.clear();
+      });
     }
   }
 

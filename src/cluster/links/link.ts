@@ -19,6 +19,7 @@ import type { Caller, EventSink } from '../../services/registry/caller.js';
 import type { HeldSession } from '../../services/sessions/sessions-options.js';
 import { DialError, type Dialled } from './dial.js';
 import { nodeLost, nodeUnreachable } from '../failures.js';
+import type { LinkClient } from './link-client.js';
 import { LinkClients } from './link-clients.js';
 import type { LinkedCaller, LinkReply } from './link-types.js';
 
@@ -63,6 +64,8 @@ interface Pending extends LinkRequest {
   readonly answer: (reply: LinkReply) => void;
   /** Whether it was sent, so that it may have been done. */
   isSent: boolean;
+  /** Its client, once it was sent; undefined for one without events. */
+  client?: LinkClient | undefined;
 }
 
 /** An open connection to a worker. */
@@ -145,7 +148,9 @@ export class Link implements AsyncDisposable {
         ...request,
         isSent: false,
         answer: (reply) => {
-          if (this.#pending.delete(pending)) resolve(reply);
+          if (!this.#pending.delete(pending)) return;
+          if (pending.client) this.#answer(pending.client, request, reply, resolve);
+          else resolve(reply);
         },
       };
       this.#pending.add(pending);
@@ -287,6 +292,13 @@ export class Link implements AsyncDisposable {
     pending.answer({ error: error.toBody() });
   }
 
+  #answer(client: LinkClient, { name, payload }: LinkRequest, reply: LinkReply, resolve: Pending['answer']): void {
+    client.reply(() => {
+      if (!('error' in reply)) this.#clients.note(client, { name, payload, reply });
+      resolve(reply);
+    });
+  }
+
   #send(socket: Socket, pending: Pending): void {
     const { name, payload, caller, trace, reserved } = pending;
     pending.isSent = true;
@@ -295,11 +307,8 @@ export class Link implements AsyncDisposable {
     const about = client
       ? { client: client.caller.sink.id }
       : { caller: { principal: announced(caller.principal, this.#options.ownNode), from: caller.from } };
-    socket.emit('request', { ...about, name, payload, trace, reserved }, (reply: LinkReply) => {
-      client?.holdForReply();
-      if (client && !('error' in reply)) this.#clients.note(client, { name, payload, reply });
-      pending.answer(reply);
-    });
+    pending.client = client;
+    socket.emit('request', { ...about, name, payload, trace, reserved }, pending.answer);
   }
 
   readonly #take = (message: unknown): void => {
