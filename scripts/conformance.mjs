@@ -1,5 +1,6 @@
 // Runs the trap suite: against daemons of its own, or with `--url http://HOST:PORT` against one that runs already.
 // `--shell NAME` chooses the sessions' shell, `--platform posix` the platform of the daemons. Anything else goes to vitest: `npm run conformance -- -t D7`.
+// `--gateway` runs it through a gateway, on a worker that it finds in Redis (needs redis-server and openssl).
 // `--security` runs the security suite instead: `--tokens FILE` names a JSON file with tokens for the daemon at the address
 // (docs/develop/testing.md), and `--json` prints the report for programs.
 // `--peers` runs the traps at other systems instead, which it installs into a cache of this user, and at our own daemon, and writes the
@@ -13,6 +14,7 @@ const OPTIONS = {
   url: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_URL' },
   shell: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_SHELL' },
   platform: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_PLATFORM' },
+  gateway: { type: 'boolean', variable: 'SHELL_ADAPTER_CONFORMANCE_GATEWAY' },
   tokens: { type: 'string', variable: 'SHELL_ADAPTER_CONFORMANCE_TOKENS' },
   json: { type: 'boolean', variable: 'SHELL_ADAPTER_CONFORMANCE_JSON' },
   security: { type: 'boolean' },

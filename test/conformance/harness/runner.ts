@@ -9,7 +9,8 @@ import { WireClient } from '../../support/wire.js';
 import { TrapContext } from './context.js';
 import { remainingWith, zombiesOf } from './leftovers.js';
 import { OURS, readResults, RUNS } from '../peers/results.js';
-import { exceptionsIn, PLATFORM } from './posix-exceptions.js';
+import { exceptionsIn, IS_THROUGH_GATEWAY, PLATFORM } from './exceptions.js';
+import { startGatewayBench } from './gateway-bench.js';
 import { checkAnswer } from './verdict.js';
 import { run, type Step, type Trap } from './table.js';
 import { within } from './within.js';
@@ -34,9 +35,12 @@ const OUTPUT_SIZE = 200_000;
 
 /** What the rows of a file share. */
 interface Bench {
+  /** The one that runs the sessions. */
   readonly daemon: TestDaemon | undefined;
   readonly url: string;
   readonly client: WireClient;
+  /** Ends what was started for it. */
+  readonly end: () => Promise<void>;
   /** A session that no row touches: it must never notice any. */
   readonly witness: string;
   readonly root: string;
@@ -104,18 +108,28 @@ function expectResults(section: string, traps: readonly Trap[]): void {
   });
 }
 
+/** What the rows are run on. */
+async function startFor(options: DaemonOptions): Promise<Pick<Bench, 'daemon' | 'url' | 'end'>> {
+  if (URL !== undefined) return { daemon: undefined, url: URL, end: () => Promise.resolve() };
+  if (IS_THROUGH_GATEWAY) {
+    const gateway = await startGatewayBench(options);
+    return { daemon: gateway.worker, url: gateway.url, end: async () => gateway[Symbol.asyncDispose]() };
+  }
+  const daemon = await TestDaemon.start(options);
+  return { daemon, url: daemon.url, end: () => daemon[Symbol.asyncDispose]() };
+}
+
 async function setUpBench(options: DaemonOptions | undefined): Promise<Bench> {
-  const daemon = URL === undefined ? await TestDaemon.start(withPlatform(options)) : undefined;
-  const url = daemon?.url ?? URL ?? '';
+  const { daemon, url, end } = await startFor(withPlatform(options));
   const client = await WireClient.connect(url);
   // In the workspace: a sandbox has a /tmp of its own.
   const made = await client.run('mktemp -d traps-XXXXXX');
   if (made.error) throw new Error(made.error.message);
   const { workspace_directory: workspace } = await client.request('shell_metadata', {});
-  return { daemon, url, client, witness: await client.openSession(), root: `${workspace}/${made.stdout.trim()}` };
+  return { daemon, url, end, client, witness: await client.openSession(), root: `${workspace}/${made.stdout.trim()}` };
 }
 
-async function tearDownBench({ daemon, client, witness, root }: Bench): Promise<void> {
+async function tearDownBench({ daemon, client, witness, root, end }: Bench): Promise<void> {
   await client.request('close_session', { session_id: witness });
   await client.run(`rm -rf ${root}`);
   await client[Symbol.asyncDispose]();
@@ -126,7 +140,7 @@ async function tearDownBench({ daemon, client, witness, root }: Bench): Promise<
       expect(zombiesOf(daemon.pid), 'zombie children of the daemon').toEqual([]);
     });
   } finally {
-    await daemon[Symbol.asyncDispose]();
+    await end();
   }
 }
 
