@@ -67,6 +67,7 @@ async function openTokens(context: RuntimeContext, onEnd: (tokenId: string) => v
     const principal = { id, name, role, ...(run_as !== undefined && { run_as }) };
     audit.record({ event: TOKEN_EVENTS[change], principal, details: { change } });
     if (change === 'revoked' || change === 'expired') onEnd(id);
+    shared?.hasten();
   });
   if (shared) {
     shared.onChange = () => {
@@ -93,9 +94,7 @@ async function shareTokens(
     graceMs: cluster.tokenGraceMs,
     log: log('access'),
   });
-  closers.push(() => {
-    tokens[Symbol.dispose]();
-  });
+  closers.push(() => tokens[Symbol.asyncDispose]());
   await tokens.start();
   return tokens;
 }

@@ -5,8 +5,8 @@ import type { LinkIdentity } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/logging/log.js';
 import type { MembershipPort, RegistryState, Rival } from '../services/ports/cluster-port.js';
-import { type NodeWork, uncountedLoad } from './own-work.js';
-import { Heartbeat } from './registry/heartbeat.js';
+import { type NodeWork, countedLoad } from './own-work.js';
+import { Heartbeat } from '../engine/system/heartbeat.js';
 import type { HeldLease, NodeLease, NodeRole, Registry, RegistryView } from './registry/registry.js';
 
 /** Beats in the time of a lease: two may be lost. */
@@ -133,8 +133,8 @@ export class Membership implements MembershipPort, AsyncDisposable {
 
   #lease(): NodeLease {
     const { identity, role, work } = this.#options;
-    const { one_shots, capacity, is_draining } = uncountedLoad(work);
-    return { ...identity, role, url: this.#url, labels: work.labels, capacity, one_shots, is_draining };
+    const load = countedLoad(work);
+    return { ...identity, ...load, role, url: this.#url, labels: work.labels };
   }
 }
 

@@ -95,10 +95,11 @@ export class OwnWork implements NodeWork {
   }
 }
 
-/** What a node carries besides the sessions that the registry counts: one-shot commands, and the sessions of some of them. */
-export function uncountedLoad(work: NodeWork): NodeLoad {
+/** What a node carries: sessions that the registry counts; and as the rest one-shot commands, with the sessions of some. */
+export function countedLoad(work: NodeWork): NodeLoad {
   const load = work.load();
-  return { ...load, one_shots: load.one_shots + Math.max(0, load.sessions - work.held().sessions.length) };
+  const sessions = work.held().sessions.length;
+  return { ...load, sessions, one_shots: load.one_shots + Math.max(0, load.sessions - sessions) };
 }
 
 /** Why a node that is drained opens no session; undefined while it does. */

@@ -11,12 +11,17 @@ import {
 } from '../../core/access/shared-token.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
+import { Heartbeat } from '../../engine/system/heartbeat.js';
 import { writePrivateFile } from '../../engine/system/private-file.js';
 import { UNSETTLED, versionOf } from './directory-version.js';
 import type { StoredTokens, TokenFiles } from './token-files.js';
 
-/** How often the nodes of a cluster compare their tokens, in milliseconds. */
+/** How often a node compares its tokens with its files, and with the registry while that tells no changes, in milliseconds. */
 const COMPARE_MS = 1000;
+/** How often it asks the registry while that tells changes, in milliseconds: one may have been lost. */
+const ASK_MS = 5000;
+/** Attempts within the time for which tokens count without an answer. */
+const ATTEMPTS_PER_GRACE = 3;
 
 /** The state of the tokens in the registry, and its name: another one after each change. */
 export interface PulledTokens {
@@ -32,6 +37,10 @@ export interface TokenRegistry {
   push(tokens: SharedTokenMap): Promise<void>;
   /** Whether this node makes the first token of the cluster: one alone does. */
   claimFirst(): Promise<boolean>;
+  /** Calls `listener` after each change of what is there, as far as the registry can tell, and when it can again. */
+  onChanged(listener: () => void): void;
+  /** Whether changes are told at the moment. */
+  readonly tellsChanges: boolean;
 }
 
 /** Dependencies of `SharedTokens`. */
@@ -46,10 +55,10 @@ export interface SharedTokensOptions {
 
 /**
  * The tokens of a cluster: the files of this node, kept the same as those of the others through the registry. A change on
- * one node, by a request or by the command line, comes to the others within seconds. The files hold while the registry
+ * one node, by a request or by the command line, is told to the others, which also ask now and then. The files hold while the registry
  * does not answer, for a limited time; an emptied registry is filled again by all nodes.
  */
-export class SharedTokens implements Disposable {
+export class SharedTokens implements AsyncDisposable {
   /** See `TokenFiles`. */
   readonly directory: string;
   readonly #options: SharedTokensOptions;
@@ -61,8 +70,10 @@ export class SharedTokens implements Disposable {
   #answeredAt = performance.now();
   #hasAnswered = false;
   #isStale = false;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  /** Whether the registry has told a change that was not taken yet. */
+  #isTold = true;
+  readonly #askMs: number;
+  readonly #heartbeat = new Heartbeat(COMPARE_MS, () => this.#compare());
   /** Called after the tokens of this node have changed. */
   onChange: () => void = () => undefined;
 
@@ -71,6 +82,7 @@ export class SharedTokens implements Disposable {
     this.directory = options.files.directory;
     this.#stateFile = join(options.stateDirectory, 'shared-tokens.json');
     this.#known = readState(this.#stateFile);
+    this.#askMs = Math.min(ASK_MS, options.graceMs / ATTEMPTS_PER_GRACE);
   }
 
   /** The tokens that count: none once the registry has not answered for too long (fail closed). */
@@ -83,22 +95,20 @@ export class SharedTokens implements Disposable {
 
   /** Compares once, and then again and again. */
   async start(): Promise<void> {
-    await this.#compare();
-    this.#await();
+    this.#options.registry.onChanged(() => {
+      this.#isTold = true;
+      this.#heartbeat.hasten();
+    });
+    await this.#heartbeat.start();
   }
 
-  [Symbol.dispose](): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-  }
+  /** Has the files be compared at once: they have changed. */
+  readonly hasten = (): void => {
+    this.#heartbeat.hasten();
+  };
 
-  #await(): void {
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      void this.#compare().then(() => {
-        this.#await();
-      });
-    }, COMPARE_MS).unref();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#heartbeat[Symbol.asyncDispose]();
   }
 
   async #compare(): Promise<void> {
@@ -106,6 +116,8 @@ export class SharedTokens implements Disposable {
     let hasChanged = false;
     try {
       this.#takeFiles();
+      if (this.#isUpToDate) return;
+      this.#isTold = false;
       hasChanged = await this.#exchange();
       this.#answeredAt = performance.now();
       this.#isStale = false;
@@ -115,6 +127,12 @@ export class SharedTokens implements Disposable {
       this.#isStale = performance.now() - this.#answeredAt > this.#options.graceMs;
     }
     if (hasChanged || wasStale !== this.#isStale) this.onChange();
+  }
+
+  /** Whether nothing has changed here or, as far as it is told, in the registry. */
+  get #isUpToDate(): boolean {
+    const isTold = this.#isTold || !this.#options.registry.tellsChanges;
+    return !isTold && this.#registryVersion !== undefined && performance.now() - this.#answeredAt < this.#askMs;
   }
 
   /** Notes what has changed in the files. Where one of them cannot be read, nothing counts as revoked. */

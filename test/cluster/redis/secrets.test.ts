@@ -70,11 +70,14 @@ describe.skipIf(!canRunRedis)('a cluster with what make-secrets has made', () =>
     expect(keys).toContain('NOPERM');
     const kinds = await asked.type('{shell-adapter}:tokens');
     expect(kinds).not.toBe('none');
+    // The gateway listens.
+    expect(await asked.publish('{shell-adapter}:tokens:version', '')).toBe(1);
     asked.disconnect();
     const own = new Redis(urlFor('worker'));
     await expect(own.hgetall('{shell-adapter}:tokens')).rejects.toThrow('NOPERM');
     await expect(own.set('{shell-adapter}:tokens', 'x')).rejects.toThrow('NOPERM');
     await expect(own.hgetall('{shell-adapter}:registered')).rejects.toThrow('NOPERM');
+    await expect(own.publish('{shell-adapter}:tokens:version', '')).rejects.toThrow('NOPERM');
     own.disconnect();
   });
 

@@ -66,6 +66,13 @@ describe.skipIf(!canRunRedis)('tokens of gateways with Redis', () => {
     await refusedSoon(one, rotated.secret);
   });
 
+  it('are told to both gateways, which listen', async () => {
+    const listening = () => redis.ask((asked) => asked.publish('{shell-adapter}:tokens:version', ''));
+    await eventually(async () => {
+      expect(await listening()).toBe(2);
+    });
+  });
+
   it('do not count under ids that lead out of their directory', async () => {
     const facts = { role: 'agent', created_at: new Date().toISOString(), expires_at: null };
     const text = (name: string, digit: string) =>
@@ -73,6 +80,7 @@ describe.skipIf(!canRunRedis)('tokens of gateways with Redis', () => {
     await redis.ask(async (asked) => {
       await asked.hset('{shell-adapter}:tokens', '../escaped', text('escaped', 'a'), 'inside', text('inside', 'b'));
       await asked.set('{shell-adapter}:tokens:version', 'written-by-hand');
+      await asked.publish('{shell-adapter}:tokens:version', 'written-by-hand');
     });
     await eventually(() => {
       expect(other.tokens.read().tokens.map(({ id }) => id)).toContain('inside');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Heartbeat } from '../../../src/cluster/registry/heartbeat.js';
+import { Heartbeat } from '../../../src/engine/system/heartbeat.js';
 
 const INTERVAL_MS = 1000;
 

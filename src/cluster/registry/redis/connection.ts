@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 
 import type { Log } from '../../../core/logging/log.js';
 import { registryUnavailable } from '../registry.js';
+import { RedisChannel } from './channel.js';
 
 /** Longest time for the answer to a command, in milliseconds: Redis needs less than one. */
 const COMMAND_TIMEOUT_MS = 1000;
@@ -40,6 +41,7 @@ export class RedisConnection implements AsyncDisposable {
   readonly #redis: Redis;
   readonly #options: RedisConnectionOptions;
   readonly #listeners: (() => void)[] = [];
+  readonly #channels: RedisChannel[] = [];
   #problem: string | undefined = 'it has not been connected to yet';
   #isSilent = false;
   #isClosing = false;
@@ -129,9 +131,21 @@ export class RedisConnection implements AsyncDisposable {
     return this.send((redis) => redis.eval(script.lua, keys.length, ...keys, ...args.map(String)), options);
   }
 
+  /**
+   * Listens on a channel, which is closed with this connection.
+   * @param name in full
+   */
+  subscribe(name: string): RedisChannel {
+    const redis = this.#redis.duplicate({ autoResubscribe: false });
+    const channel = new RedisChannel(redis, name, this.#options.log);
+    this.#channels.push(channel);
+    return channel;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    for (const channel of this.#channels) channel[Symbol.dispose]();
     const isConnected = this.#redis.status === 'ready' || this.#redis.status === 'connect';
     const ended = new Promise((resolve) => this.#redis.once('end', resolve));
     this.#redis.disconnect();

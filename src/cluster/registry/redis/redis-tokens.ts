@@ -7,6 +7,7 @@ import {
 import type { Log } from '../../../core/logging/log.js';
 import { randomText } from '../../../engine/system/random.js';
 import type { PulledTokens, TokenRegistry } from '../../../services/access/shared-tokens.js';
+import type { RedisChannel } from './channel.js';
 import type { RedisConnection, Script } from './connection.js';
 
 /** Time in which the node that was chosen makes the first token, in seconds. */
@@ -15,7 +16,8 @@ const FIRST_SECONDS = 60;
 const VERSION_BYTES = 9;
 
 /**
- * Writes tokens that supersede those that are there. The rule is that of `supersedes`.
+ * Writes tokens that supersede those that are there, and tells it on the channel with the name of the version. The rule
+ * is that of `supersedes`. Users of Redis that may not publish write all the same.
  * KEYS: tokens, their version. ARGV: the new version, then id and token (JSON) of each.
  */
 const PUSH: Script = {
@@ -35,7 +37,10 @@ for i = 2, #ARGV, 2 do
     changed = true
   end
 end
-if changed then redis.call('SET', KEYS[2], ARGV[1]) end
+if changed then
+  redis.call('SET', KEYS[2], ARGV[1])
+  redis.pcall('PUBLISH', KEYS[2], ARGV[1])
+end
 return changed and 1 or 0
 `,
 };
@@ -52,9 +57,20 @@ export interface RedisTokensOptions {
  */
 export class RedisTokens implements TokenRegistry {
   readonly #options: RedisTokensOptions;
+  #channel: RedisChannel | undefined;
 
   constructor(options: RedisTokensOptions) {
     this.#options = options;
+  }
+
+  onChanged(listener: () => void): void {
+    const [, channel] = this.#keys;
+    this.#channel ??= this.#options.connection.subscribe(channel);
+    this.#channel.onMessage(listener);
+  }
+
+  get tellsChanges(): boolean {
+    return this.#channel?.isOpen === true;
   }
 
   async pull(known: string | undefined): Promise<PulledTokens | undefined> {
