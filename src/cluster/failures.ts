@@ -34,7 +34,8 @@ export const nodeDraining = (node: string): AdapterError =>
   });
 
 /** The error of a request that names a node that there is not. */
-export function unknownNode(name: string, names: readonly string[]): AdapterError {
+export function unknownNode(name: string, known: readonly string[]): AdapterError {
+  const names = [...known].sort();
   const meant = findNearest(name, names);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   return new AdapterError('INVALID_REQUEST', `there is no node ${name} here${hint}`, {

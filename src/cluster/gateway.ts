@@ -26,7 +26,8 @@ import { Workers, type WorkersOptions } from './workers.js';
 const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];
 
 /** Dependencies of `Gateway`. */
-export interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'onChange' | 'onLost'>, RelayRecorders {
+export interface GatewayOptions
+  extends Omit<WorkersOptions, 'audience' | 'hasLease' | 'onChange' | 'onLost'>, RelayRecorders {
   readonly connections: Pick<Connections, 'all'>;
   readonly role: 'gateway' | 'node';
   /** What this node runs itself. */
@@ -59,6 +60,7 @@ export class Gateway implements ClusterPort {
     this.runsSessions = options.work.runsSessions;
     this.#workers = new Workers({
       ...options,
+      hasLease: (nodeId) => this.#known?.hasLease(nodeId) === true,
       audience: () => options.connections.all().filter(isDeciding),
       onChange: () => {
         this.#subscriptions.refresh();

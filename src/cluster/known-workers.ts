@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { LINK_VERSION } from '../core/cluster/link-messages.js';
-import { nameOfNode } from '../core/cluster/node-id.js';
+import { nameOfNode, nodeIdFrom } from '../core/cluster/node-id.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES } from '../core/ids.js';
 import { randomText } from '../engine/system/random.js';
 import { registryUnavailable } from './registry/registry.js';
 import type { HeldLease, NodeLease, RegisteredWorker, Registry, RegistryView } from './registry/registry.js';
 import { rendezvous } from './placement.js';
+import type { LinkedNode } from './links/link-types.js';
 import type { Worker, Workers } from './workers.js';
 
 /** Longest wait for the first connections to workers that have come, in milliseconds. */
@@ -32,6 +33,9 @@ export interface KnownWorkersOptions {
 export class KnownWorkers {
   readonly #options: KnownWorkersOptions;
   #registered: ReadonlyMap<string, RegisteredWorker> = new Map();
+  /** What the registry had last, and when that was. */
+  #nodes: RegistryView['nodes'] = new Map();
+  #readAt = -Infinity;
   #epoch: string | undefined;
   #isFirst = true;
   /** When all nodes have written their leases into the registry, if it was empty. */
@@ -44,6 +48,8 @@ export class KnownWorkers {
 
   /** Takes what the registry has now. */
   readonly update = async (view: RegistryView): Promise<void> => {
+    this.#nodes = view.nodes;
+    this.#readAt = performance.now();
     const isLost = view.epoch !== this.#epoch && !this.#isFirst;
     if (isLost) this.#filledAt = this.#fillingEnd();
     if (view.epoch === undefined || isLost) await this.#restore();
@@ -54,6 +60,13 @@ export class KnownWorkers {
     await this.#awaitFirst();
     await this.#keepLeases(view);
   };
+
+  /** Whether a run of a node had a lease when the registry was read last, which was less than a lease ago. */
+  hasLease(nodeId: string): boolean {
+    const isFresh = performance.now() - this.#readAt < this.#options.leaseMs;
+    const held = isFresh ? this.#nodes.get(nameOfNode(nodeId)) : undefined;
+    return held !== undefined && nodeIdFrom(held.node, held.incarnation) === nodeId;
+  }
 
   /**
    * Finds a node that has come since the last beat; undefined when there is none with this `name-incarnation`, or name.
@@ -137,16 +150,20 @@ export class KnownWorkers {
     this.#isFirst = false;
   }
 
-  #adopt({ node, url, role, kept_by }: NodeLease): void {
+  #adopt(lease: NodeLease): void {
     const { workers, ownNode } = this.#options;
+    const { node, url, role, kept_by } = lease;
     if (url === null || node === ownNode || kept_by !== undefined || this.#registered.has(node)) return;
-    workers.adopt({ node, url, role });
+    workers.adopt({ node, url, role, leased: leasedFrom(lease) });
   }
 
   #forgetLost({ nodes }: RegistryView): void {
     const { workers } = this.#options;
-    for (const { name, link } of workers.all())
-      if (!nodes.has(name) && !this.#registered.has(name) && link.state === 'lost') workers.remove(name);
+    const isFilling = performance.now() < this.#filledAt;
+    for (const { name, link } of workers.all()) {
+      const isOver = link.state === 'lost' || (link.state === 'resting' && !isFilling);
+      if (isOver && !nodes.has(name) && !this.#registered.has(name)) workers.remove(name);
+    }
   }
 
   /** A gateway that starts has its workers before its first client. */
@@ -195,4 +212,12 @@ export class KnownWorkers {
     await registry.leave(worker.name, earlier.incarnation);
     await registry.beat(beat);
   }
+}
+
+/** What a node says of itself by its lease; undefined for one of another release, to which the link tells what is wrong. */
+function leasedFrom(lease: NodeLease): LinkedNode | undefined {
+  if (lease.link_version !== LINK_VERSION) return undefined;
+  const { node, incarnation, labels, version, instance_id, sessions = 0, one_shots, capacity, is_draining } = lease;
+  const load = { sessions, one_shots, capacity, is_draining };
+  return { id: nodeIdFrom(node, incarnation), load, labels, version, instance_id };
 }

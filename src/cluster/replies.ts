@@ -1,9 +1,16 @@
+import type { ErrorCode } from '../core/errors.js';
 import type { RoutedReply } from '../services/ports/cluster-port.js';
 import type { LinkReply } from './links/link-types.js';
 
 /** The node that has refused a request since it is drained; undefined for other replies. */
-export function refusingNode({ reply }: RoutedReply): string | undefined {
-  if (!('error' in reply) || reply.error.code !== 'NODE_DRAINING') return undefined;
+export const refusingNode = (answer: RoutedReply): string | undefined => nodeIn(answer, ['NODE_DRAINING']);
+
+/** The same, and the node that a request was not sent to, since it cannot be connected to. */
+export const unusedNode = (answer: RoutedReply): string | undefined =>
+  nodeIn(answer, ['NODE_DRAINING', 'NODE_UNREACHABLE']);
+
+function nodeIn({ reply }: RoutedReply, codes: readonly ErrorCode[]): string | undefined {
+  if (!('error' in reply) || !codes.includes(reply.error.code)) return undefined;
   const { node } = (reply.error.details ?? {}) as { readonly node?: unknown };
   return typeof node === 'string' ? node : undefined;
 }

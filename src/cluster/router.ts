@@ -11,7 +11,7 @@ import { newIdFor, ownIdOf, type Placed } from './placed-request.js';
 import { choosePlace, placeable } from './placement.js';
 import type { SharedPlaces } from './places.js';
 import type { Relay } from './relay.js';
-import { refusingNode, withNoClaim } from './replies.js';
+import { refusingNode, unusedNode, withNoClaim } from './replies.js';
 import type { SessionNode, SessionNodes } from './session-nodes.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 
@@ -37,6 +37,9 @@ interface Wish {
   readonly placement?: Placed['placement'];
   readonly key?: string | undefined;
 }
+
+/** Has a node that is none of these begin something. */
+type Begin = (except: ReadonlySet<string>) => Promise<RoutedReply>;
 
 /** Finds the node of each request that this node receives from a client, and has it answered there. */
 export class Router {
@@ -183,13 +186,16 @@ export class Router {
     return answer;
   }
 
-  /** Begins something on another node, when one that is drained meanwhile refuses it, unless the request names the node. */
-  #untilTaken(wish: Wish, begin: (except: ReadonlySet<string>) => Promise<RoutedReply>): Send {
+  /**
+   * Begins something on another node when one has not begun it, unless the request names the node.
+   * @param nodeOf the node that has not, by its answer
+   */
+  #untilTaken(wish: Wish, begin: Begin, nodeOf = unusedNode): Send {
     return async () => {
       const refusing = new Set<string>();
       for (;;) {
         const answer = await begin(refusing);
-        const node = refusingNode(answer);
+        const node = nodeOf(answer);
         if (node === undefined || refusing.has(node) || wish.placement?.node !== undefined) return answer;
         refusing.add(node);
       }
@@ -212,7 +218,7 @@ export class Router {
   /** Runs a command on the node of its first try, whichever node that came to. */
   #toClaimed({ places, known }: Shared, received: ReceivedRequest, { commandId, first, wish }: Claimed): Send {
     const { principal } = received.caller;
-    return this.#untilTaken(wish, async (except) => {
+    const begin: Begin = async (except) => {
       const chosen = this.#next(first, wish, except);
       const wanted = chosen.nodeId ?? chosen.name;
       const holder = await places.claim(principal, commandId, wanted);
@@ -224,7 +230,9 @@ export class Router {
       // A node that knows the command answers it also while it is drained.
       if (refusingNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
       return holder === undefined ? withNoClaim(answer) : answer;
-    });
+    };
+    // One that cannot be reached may have run it for another gateway.
+    return this.#untilTaken(wish, begin, refusingNode);
   }
 
   /** The node of the first try of a command. */

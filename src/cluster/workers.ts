@@ -7,9 +7,12 @@ import { unknownNode } from './failures.js';
 import { dial, type LinkTls } from './links/dial.js';
 import { Link } from './links/link.js';
 import { LinkedHttp } from './links/linked-http.js';
-import type { LinkedCaller } from './links/link-types.js';
+import type { LinkedCaller, LinkedNode, LinkState } from './links/link-types.js';
 import type { PlacementNode } from './placement.js';
 import type { NodeRole, RegisteredWorker } from './registry/registry.js';
+
+/** Time after which a link that is not used is closed, in milliseconds. */
+const IDLE_MS = 60_000;
 
 /** Dependencies of `Workers`. */
 export interface WorkersOptions {
@@ -18,6 +21,8 @@ export interface WorkersOptions {
   readonly secret: LinkSecret;
   readonly tls: LinkTls | undefined;
   readonly leaseMs: number;
+  /** See `LinkOptions`. */
+  readonly hasLease: (nodeId: string) => boolean;
   /** Clients that every worker has to know. */
   readonly audience: () => readonly LinkedCaller[];
   /** Called when a worker has been connected, or is lost. */
@@ -31,6 +36,8 @@ export interface WorkersOptions {
 export interface Registration extends RegisteredWorker {
   /** @default `worker` */
   readonly role?: NodeRole | undefined;
+  /** What it says in the registry, where it has a lease of its own. */
+  readonly leased?: LinkedNode | undefined;
 }
 
 /** Another node that runs sessions, with its link. */
@@ -89,13 +96,16 @@ export class Workers implements AsyncDisposable {
     const known = this.#workers.get(registration.node);
     if (known?.change(registration) === true) return known;
     void this.#end(registration.node);
-    const { node, url } = registration;
-    const { leaseMs, audience, onChange, onLost, log, ...own } = this.#options;
+    const { node, url, leased } = registration;
+    const { leaseMs, hasLease, audience, onChange, onLost, log, ...own } = this.#options;
     const link = new Link({
       node,
       ownNode: own.identity.node,
       dial: (signal) => dial({ ...own, url, node, signal }),
       leaseMs,
+      hasLease,
+      idleMs: IDLE_MS,
+      leased,
       audience,
       onChange,
       onLost,
@@ -104,6 +114,8 @@ export class Workers implements AsyncDisposable {
     const http = new LinkedHttp({ node, url, ownNode: own.identity.node, tls: own.tls, link });
     const worker = new LinkedWorker(registration, link, http);
     this.#workers.set(node, worker);
+    // One that is not connected to changes nothing later.
+    if (worker.isLive) onChange();
     return worker;
   }
 
@@ -124,6 +136,12 @@ export class Workers implements AsyncDisposable {
     await worker?.link[Symbol.asyncDispose]();
     worker?.http[Symbol.dispose]();
   }
+}
+
+/** One that is not needed is as good as one that is open. */
+function shownState(state: LinkState, isDraining: boolean): NodeInfo['state'] {
+  const shown = state === 'resting' ? 'live' : state;
+  return shown === 'live' && isDraining ? 'draining' : shown;
 }
 
 const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining: false };
@@ -152,6 +170,7 @@ class LinkedWorker implements Worker {
   change(registration: Registration): boolean {
     if (registration.url !== this.#registration.url) return false;
     this.#registration = registration;
+    this.link.setLease(registration.leased);
     return true;
   }
 
@@ -172,7 +191,7 @@ class LinkedWorker implements Worker {
   }
 
   get isLive(): boolean {
-    return this.link.state === 'live';
+    return this.link.state === 'live' || this.link.state === 'resting';
   }
 
   get isDraining(): boolean {
@@ -210,7 +229,7 @@ class LinkedWorker implements Worker {
     return {
       node: this.name,
       role: this.role,
-      state: state === 'live' && isDraining ? 'draining' : state,
+      state: shownState(state, isDraining),
       problem: problem ?? null,
       url: this.#registration.url,
       version: known?.version ?? null,

@@ -1,9 +1,10 @@
 import type { Socket } from 'socket.io-client';
 
-import { announced } from '../../core/cluster/link-messages.js';
+import { announced, eventMessage } from '../../core/cluster/link-messages.js';
+import type { Log } from '../../core/logging/log.js';
 import type { RequestName } from '../../core/protocol/requests.js';
-import type { SessionEndReason } from '../../core/protocol/results.js';
-import type { LinkedCaller, LinkReply } from './link-types.js';
+import type { EventName, SessionEndReason } from '../../core/protocol/results.js';
+import type { LinkedCaller, LinkOptions, LinkReply } from './link-types.js';
 import { type FollowedSession, LinkClient } from './link-client.js';
 
 /** A request that was answered without an error. */
@@ -18,16 +19,43 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The clients of this node that a link serves, and what they follow on the worker. */
 export class LinkClients {
   readonly #node: string;
+  readonly #log: Log;
   readonly #clients = new Map<string, LinkClient>();
+  /** Principals whose access has ended, which the worker was not told yet. */
+  readonly #ended = new Set<string>();
 
-  /** @param node name of the worker */
-  constructor(node: string) {
+  /** @param options `node` is the name of the worker */
+  constructor({ node, log }: Pick<LinkOptions, 'node' | 'log'>) {
     this.#node = node;
+    this.#log = log;
   }
 
-  /** The client of this connection; undefined when it has used nothing of the worker. */
-  find(id: string): LinkClient | undefined {
-    return this.#clients.get(id);
+  /** How many clients of this node the worker knows, or knew. */
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  /** Passes a message of the worker on to the client whose event it has. */
+  readonly deliver = (message: unknown): void => {
+    const parsed = eventMessage.safeParse(message);
+    if (!parsed.success) {
+      this.#log.warn('a node has sent what is no event', { node: this.#node });
+      return;
+    }
+    const { client, name, payload, bytes } = parsed.data;
+    this.#clients.get(client)?.deliver({ name: name as EventName, payload: payload as never, bytes });
+  };
+
+  /** Tells the worker that the access of a principal has ended: at once, or over the next connection. */
+  endAccess(principal: string, socket: Socket | undefined): void {
+    this.#ended.add(principal);
+    if (socket) this.tellEnded(socket);
+  }
+
+  /** Tells the worker what it was not told yet. */
+  tellEnded(socket: Socket): void {
+    for (const principal of this.#ended) socket.emit('ended', { principal });
+    this.#ended.clear();
   }
 
   /** Announces a client to the worker, unless this connection has. */

@@ -2,113 +2,72 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Socket } from 'socket.io-client';
 
-import {
-  announced,
-  eventMessage,
-  heldMessage,
-  load as loadSchema,
-  type NodeLoad,
-} from '../../core/cluster/link-messages.js';
+import { heldMessage, load as loadSchema } from '../../core/cluster/link-messages.js';
 import { nodeIdFrom } from '../../core/cluster/node-id.js';
-import type { Repeat } from '../../core/cluster/routes.js';
-import type { Log } from '../../core/logging/log.js';
-import type { RequestName } from '../../core/protocol/requests.js';
-import type { EventName } from '../../core/protocol/results.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
-import type { Caller, EventSink } from '../../services/registry/caller.js';
+import { Deferred } from '../../engine/system/deferred.js';
+import type { EventSink } from '../../services/registry/caller.js';
 import type { HeldSession } from '../../services/sessions/sessions-options.js';
+import { nodeUnreachable } from '../failures.js';
+import { ask } from './ask.js';
 import { DialError, type Dialled } from './dial.js';
-import { nodeLost, nodeUnreachable } from '../failures.js';
-import type { LinkClient } from './link-client.js';
 import { LinkClients } from './link-clients.js';
-import type { LinkedCaller, LinkReply } from './link-types.js';
+import type {
+  LinkedCaller,
+  LinkedNode,
+  LinkOptions,
+  LinkReply,
+  LinkRequest,
+  LinkState,
+  OpenLink,
+} from './link-types.js';
+import { LinkUse } from './link-use.js';
+import { PendingRequests } from './pending-requests.js';
 
 /** First and longest pause between two attempts to connect, in milliseconds. */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 
-/** `live`: connected. `suspect`: not for less than the lease. `lost`: what ran there counts as lost. */
-export type LinkState = 'live' | 'suspect' | 'lost';
-
-/** Dependencies of a link. */
-export interface LinkOptions {
-  /** Name of the worker. */
-  readonly node: string;
-  /** Name of this node. */
-  readonly ownNode: string;
-  readonly dial: (signal: AbortSignal) => Promise<Dialled>;
-  readonly leaseMs: number;
-  /** Clients that the worker has to know before they make a request. */
-  readonly audience: () => readonly LinkedCaller[];
-  /** Called when the worker has been connected, or is lost. */
-  readonly onChange: () => void;
-  /** Called when a worker that was connected is lost, unless it was removed. */
-  readonly onLost: () => void;
-  readonly log: Log;
-}
-
-/** A request that is sent over a link. */
-export interface LinkRequest {
-  readonly name: RequestName;
-  readonly payload: unknown;
-  readonly caller: Caller;
-  readonly repeat: Repeat;
-  /** The trace that it belongs to on the worker. */
-  readonly trace?: TraceCarrier | undefined;
-  /** Id that was reserved for the session that it opens. */
-  readonly reserved?: string | undefined;
-}
-
-/** A request without an answer yet. */
-interface Pending extends LinkRequest {
-  readonly answer: (reply: LinkReply) => void;
-  /** Whether it was sent, so that it may have been done. */
-  isSent: boolean;
-  /** Its client, once it was sent; undefined for one without events. */
-  client?: LinkClient | undefined;
-}
-
-/** An open connection to a worker. */
-export interface OpenLink {
-  readonly socket: Socket;
-  /** Aborted when it breaks; the reason says why. */
-  readonly broken: AbortSignal;
-}
-
-/** What the worker has said of itself. */
-export interface LinkedNode extends Pick<Dialled['welcome'], 'version' | 'instance_id' | 'labels'> {
-  /** `name-incarnation`. */
-  readonly id: string;
-  readonly load: NodeLoad;
-}
+/** How often in the time of a lease it is looked whether a worker that cannot be reached still has its own. */
+const CHECKS_PER_LEASE = 3;
 
 /**
  * The connection to one worker. It is made again when it breaks: requests that may be sent again are, and clients follow
- * their sessions on. A worker that was started again, refuses connections, or stays away for the lease is lost.
+ * their sessions on. While the registry says that the worker lives, it is made when it is needed, and closed when it has
+ * not been for a while. A worker that was started again, or refuses connections, is lost; one that stays away is after the
+ * lease, unless the registry has its own.
  */
 export class Link implements AsyncDisposable {
   readonly #options: LinkOptions;
   readonly #clients: LinkClients;
-  readonly #pending = new Set<Pending>();
+  readonly #pending: PendingRequests;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #socket: Socket | undefined;
   #broken = new AbortController();
   #state: LinkState = 'suspect';
+  #leased: LinkedNode | undefined;
+  readonly #use: LinkUse;
+  /** Resolved when a link that rests is needed, and after the attempt to connect that follows. */
+  #wanted = new Deferred<void>();
+  #woken = new Deferred<void>();
   #known: LinkedNode | undefined;
   #problem: string | undefined = 'it has not been connected to yet';
   #seenAt: Date | undefined;
   #lossTimer: NodeJS.Timeout | undefined;
-  #noteAttempt: () => void = () => undefined;
-  /** Resolves after the first attempt to connect. */
-  readonly attempted = new Promise<void>((resolve) => {
-    this.#noteAttempt = resolve;
-  });
+  readonly #attempted = new Deferred<void>();
+  /** Resolves after the first attempt to connect, or when none is needed. */
+  readonly attempted = this.#attempted.promise;
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#clients = new LinkClients(options.node);
-    this.#startLease();
+    this.#clients = new LinkClients(options);
+    this.#pending = new PendingRequests({ ...options, clients: this.#clients });
+    this.#use = new LinkUse(options.idleMs, () => {
+      if (this.#mayRest) this.#rest();
+    });
+    this.#leased = options.leased;
+    if (this.#mayRest) this.#beginRest();
+    else this.#startLease();
     this.#running = this.#keepConnected();
   }
 
@@ -137,30 +96,44 @@ export class Link implements AsyncDisposable {
     return this.#seenAt;
   }
 
+  /**
+   * Takes what the worker says in the registry, where it has a lease of its own: it lives, so that it need not be
+   * connected to. Undefined for a worker that is known by its link only.
+   */
+  setLease(leased: LinkedNode | undefined): void {
+    this.#leased = leased;
+    if (this.#state !== 'resting') return;
+    if (leased) this.#known = leased;
+    else this.#wanted.resolve();
+  }
+
+  /** The connection, after an attempt to make it if the link rests; undefined when there is none. */
+  async connect(): Promise<OpenLink | undefined> {
+    this.#wanted.resolve();
+    if (this.#state === 'resting') await this.#woken.promise;
+    return this.open;
+  }
+
+  /** Keeps the connection from being closed until the function that is returned is called. */
+  hold(): () => void {
+    return this.#use.begin();
+  }
+
   /** Sends a request; never rejects. Without a connection it waits for one, at most for the lease. */
   request(request: LinkRequest): Promise<LinkReply> {
     if (this.#state === 'lost') {
       const error = nodeUnreachable(this.#options.node, this.#problem ?? 'it is lost');
       return Promise.resolve({ error: error.toBody() });
     }
-    return new Promise((resolve) => {
-      const pending: Pending = {
-        ...request,
-        isSent: false,
-        answer: (reply) => {
-          if (!this.#pending.delete(pending)) return;
-          if (pending.client) this.#answer(pending.client, request, reply, resolve);
-          else resolve(reply);
-        },
-      };
-      this.#pending.add(pending);
-      if (this.#socket) this.#send(this.#socket, pending);
-    });
+    this.#use.touch();
+    this.#wanted.resolve();
+    return this.#pending.add(request, this.#socket);
   }
 
   /** Announces a client that gets events without a request of its own, such as an operator. */
   announce(caller: LinkedCaller): void {
     if (this.#socket) this.#clients.announce(caller, this.#socket, this.#options.ownNode);
+    else this.#wanted.resolve();
   }
 
   /** Ends what belongs to a connection. */
@@ -170,26 +143,26 @@ export class Link implements AsyncDisposable {
 
   /** Tells the worker that the access of a principal has ended. */
   endAccess(principal: string): void {
-    this.#socket?.emit('ended', { principal });
+    this.#clients.endAccess(principal, this.#socket);
+    this.#wanted.resolve();
   }
 
   /** Has the worker take no new sessions, or take them again; returns false without a connection. */
   async drain(drain: boolean): Promise<boolean> {
-    const answered = this.#socket?.timeout(this.#options.leaseMs).emitWithAck('drain', { drain });
-    const load: unknown = await answered?.catch(() => undefined);
-    if (load === undefined) return false;
-    this.#take(load);
-    return true;
+    const load = await ask(await this.connect(), 'drain', { drain }, this.#options.leaseMs);
+    if (load !== undefined) this.#take(load);
+    return load !== undefined;
   }
 
   /** The sessions that the worker has open; undefined when it does not say. */
   async held(): Promise<readonly HeldSession[] | undefined> {
-    const asked = this.#socket?.timeout(this.#options.leaseMs).emitWithAck('held', {});
-    return heldMessage.safeParse(await asked?.catch(() => undefined)).data;
+    return heldMessage.safeParse(await ask(this.open, 'held', {}, this.#options.leaseMs)).data;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    this.#use.rest();
+    this.#wanted.resolve();
     this.#socket?.disconnect();
     await this.#running;
     this.#lose('it was removed from the nodes, or this node is being stopped');
@@ -198,7 +171,9 @@ export class Link implements AsyncDisposable {
   async #keepConnected(): Promise<void> {
     const { signal } = this.#closing;
     let pause = FIRST_PAUSE_MS;
-    while (!signal.aborted) {
+    for (;;) {
+      if (this.#state === 'resting') await this.#wanted.promise;
+      if (signal.aborted) break;
       try {
         const dialled = await this.#options.dial(signal);
         pause = FIRST_PAUSE_MS;
@@ -208,14 +183,22 @@ export class Link implements AsyncDisposable {
         await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
         pause = Math.min(2 * pause, MAX_PAUSE_MS);
       }
-      this.#noteAttempt();
+      this.#attempted.resolve();
     }
-    this.#noteAttempt();
+    this.#attempted.resolve();
+    this.#woken.resolve();
   }
 
   #noteFailure(error: unknown): void {
+    this.#woken.resolve();
     if (this.#closing.signal.aborted) return;
     const { message } = error as Error;
+    if (this.#state === 'resting') {
+      this.#state = 'suspect';
+      // It counted as live; what has waited for it can go elsewhere.
+      this.#pending.fail(message);
+      this.#startLease();
+    }
     if (message !== this.#problem)
       this.#options.log.warn('a node cannot be connected to', { node: this.#options.node, why: message });
     this.#problem = message;
@@ -229,13 +212,14 @@ export class Link implements AsyncDisposable {
     if (socket.disconnected) return;
     const { load, labels, version, instance_id } = welcome;
     const id = nodeIdFrom(welcome.node, welcome.incarnation);
-    if (this.#known && this.#known.id !== id) this.#lose('it was started again');
+    const isOther = this.#known !== undefined && this.#known.id !== id;
+    if (isOther && this.#state !== 'resting') this.#lose('it was started again');
     this.#known = { id, load, labels, version, instance_id };
-    socket.on('event', this.#onEvent);
+    socket.on('event', this.#clients.deliver);
     socket.on('load', this.#take);
     this.#begin(socket);
     const why = await ended;
-    this.#break(why);
+    if (this.#socket === socket) this.#break(why);
   }
 
   #begin(socket: Socket): void {
@@ -246,17 +230,21 @@ export class Link implements AsyncDisposable {
     this.#state = 'live';
     this.#problem = undefined;
     this.#seenAt = new Date();
-    this.#noteAttempt();
+    this.#attempted.resolve();
     log.info('a node is connected', { node, id: this.#known?.id });
+    this.#use.watch();
+    this.#woken.resolve();
+    this.#clients.tellEnded(socket);
     for (const caller of this.#options.audience()) this.#clients.announce(caller, socket, ownNode);
     this.#clients.resume(socket, ownNode);
-    for (const pending of this.#pending) this.#send(socket, pending);
+    this.#pending.sendAll(socket);
     this.#options.onChange();
   }
 
   #break(why: string): void {
     const { node, log } = this.#options;
     this.#socket = undefined;
+    this.#use.rest();
     this.#broken.abort(new Error(why));
     if (this.#closing.signal.aborted) return;
     this.#state = 'suspect';
@@ -264,14 +252,50 @@ export class Link implements AsyncDisposable {
     log.warn('the connection to a node has broken', { node, why });
     this.#startLease();
     this.#clients.detached();
-    for (const pending of this.#pending) if (pending.isSent && pending.repeat === 'never') this.#failLost(pending, why);
+    this.#pending.detach(why);
   }
 
-  #startLease(): void {
-    this.#lossTimer = setTimeout(() => {
-      this.#lose('it has not come back within the lease');
-    }, this.#options.leaseMs).unref();
+  /** Whether nothing needs the connection. */
+  get #mayRest(): boolean {
+    const { size } = this.#clients;
+    return this.#leased !== undefined && size + this.#pending.size + this.#options.audience().length === 0;
   }
+
+  /** Closes the connection. */
+  #rest(): void {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    this.#use.rest();
+    this.#broken.abort(new Error('the connection was not needed'));
+    this.#beginRest();
+    socket?.disconnect();
+    this.#options.log.info('the connection to a node is closed: it is not needed', { node: this.#options.node });
+  }
+
+  #beginRest(): void {
+    this.#wanted = new Deferred();
+    this.#woken = new Deferred();
+    this.#known = this.#leased;
+    this.#problem = undefined;
+    this.#state = 'resting';
+    this.#attempted.resolve();
+  }
+
+  #startLease(ms = this.#options.leaseMs): void {
+    this.#lossTimer = setTimeout(this.#onLeaseEnd, ms).unref();
+  }
+
+  /** A worker with a lease in the registry runs, and its sessions with it. What waits for it has waited long enough. */
+  readonly #onLeaseEnd = (): void => {
+    const { leaseMs, hasLease } = this.#options;
+    const why = 'it has not come back within the lease';
+    if (!this.#known || !hasLease(this.#known.id)) {
+      this.#lose(why);
+      return;
+    }
+    this.#pending.fail(why, leaseMs);
+    this.#startLease(leaseMs / CHECKS_PER_LEASE);
+  };
 
   /** Gives up what ran on the worker. The connection is tried further. */
   #lose(why: string): void {
@@ -280,50 +304,14 @@ export class Link implements AsyncDisposable {
     this.#state = 'lost';
     this.#options.log.warn('a node is lost', { node: this.#options.node, why });
     this.#clients.lose(why);
-    for (const pending of this.#pending) this.#failLost(pending, why);
+    this.#pending.fail(why);
     if (this.#closing.signal.aborted) return;
     if (this.#known) this.#options.onLost();
     this.#options.onChange();
   }
 
-  #failLost(pending: Pending, why: string): void {
-    const { node } = this.#options;
-    const error = pending.isSent ? nodeLost(node, pending.repeat, why) : nodeUnreachable(node, why);
-    pending.answer({ error: error.toBody() });
-  }
-
-  #answer(client: LinkClient, { name, payload }: LinkRequest, reply: LinkReply, resolve: Pending['answer']): void {
-    client.reply(() => {
-      if (!('error' in reply)) this.#clients.note(client, { name, payload, reply });
-      resolve(reply);
-    });
-  }
-
-  #send(socket: Socket, pending: Pending): void {
-    const { name, payload, caller, trace, reserved } = pending;
-    pending.isSent = true;
-    const { sink } = caller;
-    const client = sink && this.#clients.announce({ ...caller, sink }, socket, this.#options.ownNode);
-    const about = client
-      ? { client: client.caller.sink.id }
-      : { caller: { principal: announced(caller.principal, this.#options.ownNode), from: caller.from } };
-    pending.client = client;
-    socket.emit('request', { ...about, name, payload, trace, reserved }, pending.answer);
-  }
-
   readonly #take = (message: unknown): void => {
-    const load = loadSchema.parse(message);
     this.#seenAt = new Date();
-    if (this.#known) this.#known = { ...this.#known, load };
-  };
-
-  readonly #onEvent = (message: unknown): void => {
-    const parsed = eventMessage.safeParse(message);
-    if (!parsed.success) {
-      this.#options.log.warn('a node has sent what is no event', { node: this.#options.node });
-      return;
-    }
-    const { client, name, payload, bytes } = parsed.data;
-    this.#clients.find(client)?.deliver({ name: name as EventName, payload: payload as never, bytes });
+    if (this.#known) this.#known = { ...this.#known, load: loadSchema.parse(message) };
   };
 }

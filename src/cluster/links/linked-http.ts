@@ -6,12 +6,13 @@ import { announced, ticketReply } from '../../core/cluster/link-messages.js';
 import { TICKET_HEADER } from '../../core/cluster/passed-headers.js';
 import { AdapterError } from '../../core/errors.js';
 import type { TraceCarrier } from '../../core/traces/traces.js';
-import { exchange as exchangeWith, type HttpAnswer } from '../../services/exchange/http-exchange.js';
+import { bodyOf, exchange as exchangeWith, type HttpAnswer } from '../../services/exchange/http-exchange.js';
 import type { PassedExchange } from '../../services/ports/cluster-port.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { LinkTls } from './dial.js';
 import { nodeLost, nodeUnreachable } from '../failures.js';
-import type { Link, OpenLink } from './link.js';
+import type { Link } from './link.js';
+import type { OpenLink } from './link-types.js';
 
 /** Time for a ticket, in milliseconds. */
 const TICKET_TIMEOUT_MS = 2000;
@@ -27,7 +28,7 @@ export interface LinkedHttpOptions {
   readonly ownNode: string;
   /** Undefined for links without TLS. */
   readonly tls: LinkTls | undefined;
-  readonly link: Pick<Link, 'open' | 'problem'>;
+  readonly link: Pick<Link, 'connect' | 'hold' | 'problem'>;
 }
 
 /** A request over HTTP of a client of this node. */
@@ -59,9 +60,25 @@ export class LinkedHttp implements Disposable {
    * @throws AdapterError NODE_UNREACHABLE when it was not sent, NODE_LOST when the connection has broken before the answer,
    *   INVALID_REQUEST when the client has gone
    */
-  async send({ caller, trace, exchange }: LinkedRequest): Promise<HttpAnswer> {
+  async send(request: LinkedRequest): Promise<HttpAnswer> {
+    const release = this.#options.link.hold();
+    try {
+      const answer = await this.#send(request);
+      bodyOf(answer).once('close', release);
+      return answer;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+
+  async #send({ caller, trace, exchange }: LinkedRequest): Promise<HttpAnswer> {
     const { node, link } = this.#options;
-    const { open } = link;
+    const open = await link.connect();
     if (!open) throw nodeUnreachable(node, link.problem ?? 'it is not connected');
     const ticket = await this.#ticketFor(open, caller, exchange);
     const { method, path, headers, body, trailers, gone } = exchange;
@@ -74,10 +91,6 @@ export class LinkedHttp implements Disposable {
       const { message } = (open.broken.aborted ? open.broken.reason : cause) as Error;
       throw nodeLost(node, method === 'GET' || method === 'HEAD' ? 'safe' : 'never', message);
     }
-  }
-
-  [Symbol.dispose](): void {
-    this.#agent.destroy();
   }
 
   #request(path: string, { method, headers }: Pick<PassedExchange, 'method' | 'headers'>): ClientRequest {

@@ -14,8 +14,10 @@ export interface NodeLease {
   readonly labels: Readonly<Record<string, string>>;
   /** Most sessions and running one-shot commands. */
   readonly capacity: number;
-  /** Running one-shot commands. Its sessions are counted by the registry. */
+  /** Running one-shot commands, and the sessions of some of them. Its other sessions are counted by the registry. */
   readonly one_shots: number;
+  /** Those other sessions, for nodes that do not ask for places. Undefined for earlier releases, and for a kept lease. */
+  readonly sessions?: number | undefined;
   readonly is_draining: boolean;
   readonly version: string;
   readonly link_version: number;

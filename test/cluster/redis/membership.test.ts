@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { NodeInfo } from '../../../src/core/protocol/requests/nodes.js';
 import type { TestDaemon } from '../../support/daemon.js';
+import { FlakyProxy } from '../../support/flaky-proxy.js';
 import { eventually } from '../../support/measure.js';
 import { TestCluster } from '../harness/cluster.js';
-import { canRunRedis, RedisServer } from '../harness/redis.js';
+import { canRunRedis, freePort, RedisServer } from '../harness/redis.js';
 
 /** Short, so that what waits for the end of a lease takes no longer; in seconds. */
 const LEASE = 1.5;
@@ -12,6 +16,8 @@ const LEASE = 1.5;
 let redis: RedisServer;
 let cluster: TestCluster;
 let gateway: TestDaemon;
+
+const logOf = ({ directory }: TestDaemon): string => readFileSync(join(directory, 'log'), 'utf8');
 
 const nodesOf = async (daemon: TestDaemon): Promise<Record<string, NodeInfo['state']>> => {
   await using admin = await cluster.connect(daemon, 'admin');
@@ -36,8 +42,13 @@ describe.skipIf(!canRunRedis)('nodes with Redis', () => {
     await using client = await cluster.connect(gateway);
     expect(await client.openSession()).toMatch(/^session_worker-1-/);
     const second = await cluster.startGateway('gate-2');
+    expect(logOf(second)).not.toContain('a node is connected');
     expect(await nodesOf(second)).toEqual({ 'gate-2': 'live', 'worker-1': 'live' });
     expect(await (await fetch(`${second.url}/readyz`)).json()).toEqual({ status: 'ready', registry: 'available' });
+    // All nodes have to know an operator.
+    await eventually(() => {
+      expect(logOf(second)).toContain('a node is connected');
+    });
     await second.stop();
   });
 
@@ -88,6 +99,29 @@ describe.skipIf(!canRunRedis)('nodes with Redis', () => {
       expect(await client.openSession({ placement: { node: 'worker-3' } })).toMatch(/^session_worker-3-/);
     });
     await again.daemon.stop();
+  });
+
+  it('that a gateway cannot reach are not lost while they renew their lease', async () => {
+    const port = await freePort();
+    await using proxy = await FlakyProxy.start(`https://127.0.0.1:${port}`);
+    const link_url = proxy.url.replace('http:', 'https:');
+    const away = await cluster.startWorker('worker-4', { cluster: { link_port: port, link_url } });
+    await using client = await cluster.connect(gateway);
+    const id = await eventually(() => client.openSession({ placement: { node: 'worker-4' } }));
+    proxy.refuse(true);
+    proxy.cut();
+    await client.event('session_detached', ({ session_id }) => session_id === id);
+    // Both wait for a lease, one after the other.
+    for (let requests = 0; requests < 2; requests += 1) {
+      const { error } = await client.request('get_session', { session_id: id });
+      expect(error).toMatchObject({ code: 'NODE_UNREACHABLE', details: { node: 'worker-4', retry_safe: true } });
+    }
+    proxy.refuse(false);
+    await client.event('session_reattached', ({ session_id }) => session_id === id);
+    expect(await client.run('echo still', id)).toMatchObject({ stdout: 'still\n' });
+    expect(client.all('session_closed')).toEqual([]);
+    await client.request('close_session', { session_id: id });
+    await away.daemon.stop();
   });
 
   it('that are registered are known to all gateways, while one of them keeps their lease', async () => {

@@ -3,9 +3,14 @@ import { EventEmitter, once } from 'node:events';
 import { vi } from 'vitest';
 
 import { DialError, type Dialled } from '../../../src/cluster/links/dial.js';
-import { Link, type LinkOptions, type LinkRequest } from '../../../src/cluster/links/link.js';
-import type { LinkedCaller } from '../../../src/cluster/links/link-types.js';
+import { Link } from '../../../src/cluster/links/link.js';
+import type { LinkedCaller, LinkedNode, LinkOptions, LinkRequest } from '../../../src/cluster/links/link-types.js';
 import { LINK_VERSION } from '../../../src/core/cluster/link-messages.js';
+
+/** Time without use after which a link is closed, in milliseconds. */
+export const IDLE_MS = 60_000;
+/** Lease of the worker, in milliseconds. */
+export const LEASE_MS = 6000;
 
 type Acknowledge = (reply: unknown) => void;
 
@@ -64,7 +69,7 @@ export class ScriptedWorker {
  */
 export function scriptedLink(
   attempts: readonly (() => Dialled)[],
-  options: Partial<Omit<LinkOptions, 'dial'>> = {},
+  options: Partial<Omit<LinkOptions, 'dial'>> & { readonly leased?: LinkedNode } = {},
 ): Link {
   let made = 0;
   return new Link({
@@ -77,11 +82,14 @@ export function scriptedLink(
       if (!attempt) throw new DialError('this node is being stopped');
       return attempt();
     },
-    leaseMs: 6000,
+    leaseMs: LEASE_MS,
+    hasLease: () => false,
+    idleMs: IDLE_MS,
+    leased: undefined,
     audience: () => [],
     onChange: () => undefined,
     onLost: () => undefined,
-    log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() } as never,
+    log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     ...options,
   });
 }
@@ -99,4 +107,13 @@ export const scriptedCommand = (caller: LinkedCaller, command_id: string): LinkR
   payload: { command_id, command: ':', stream: true },
   caller,
   repeat: 'by_id',
+});
+
+/** What a run of the worker says in the registry. */
+export const leasedRun = (incarnation = 'aaaaaaa'): LinkedNode => ({
+  id: `worker-${incarnation}`,
+  load: { sessions: 0, one_shots: 0, capacity: 8, is_draining: false },
+  labels: {},
+  version: '1',
+  instance_id: 'x',
 });

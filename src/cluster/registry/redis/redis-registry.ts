@@ -36,6 +36,7 @@ const leaseSchema = z.object({
   labels,
   capacity: z.int().min(0),
   one_shots: z.int().min(0),
+  sessions: z.int().min(0).optional(),
   is_draining: z.boolean(),
   version: z.string(),
   link_version: z.int(),

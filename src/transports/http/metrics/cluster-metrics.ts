@@ -19,10 +19,15 @@ export class ClusterCounters {
 
   /** @param workers the registered workers, as they are at the moment */
   constructor(instruments: Instruments, workers: () => readonly NodeInfo[]) {
-    instruments.gauge('cluster_links', 'Links of a gateway to its workers, by state.', ['state'], (gauge) => {
-      const states = workers().map(({ problem }) => (problem === null ? 'connected' : 'broken'));
-      for (const state of LINK_STATES) gauge.set({ state }, states.filter((own) => own === state).length);
-    });
+    instruments.gauge(
+      'cluster_links',
+      'Links of a gateway to its workers, by state. One that is closed since it is not needed counts as connected.',
+      ['state'],
+      (gauge) => {
+        const states = workers().map(({ problem }) => (problem === null ? 'connected' : 'broken'));
+        for (const state of LINK_STATES) gauge.set({ state }, states.filter((own) => own === state).length);
+      },
+    );
     instruments.gauge('cluster_nodes', 'Workers that are registered at a gateway, by state.', ['state'], (gauge) => {
       const states = workers().map(({ state }) => state);
       for (const state of NODE_STATES) gauge.set({ state }, states.filter((own) => own === state).length);
