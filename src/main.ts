@@ -41,6 +41,9 @@ const context: Context = {
 process.on('uncaughtException', takeFault);
 process.on('unhandledRejection', takeFault);
 process.on('exit', releaseLostTerminals);
+// A write beyond a limit on the size of files fails with EFBIG. Node.js ignores this signal, but only until a library (signal-exit, which
+// execa uses) has listened to it and stopped: from then on it would kill the process.
+process.on('SIGXFSZ', () => undefined);
 void run();
 
 async function run(): Promise<void> {

@@ -194,6 +194,8 @@ it.each([
   ['two sides of the daemon', [':a', ':b'], 2, 'a colon marks the side of the daemon'],
   ['a file that is not here', ['missing', ':'], 1, 'cannot be read'],
   ['a file that is not there', [':missing', '.'], 1, 'no such file'],
+  ['a directory without -r', ['.', ':'], 1, '-r'],
+  ['a path below a file', [':/etc/passwd/below', '.'], 1, 'is no directory'],
 ])('refuses %s', async (_, args, code, message) => {
   const answer = await cp(...args);
   expect(answer.code).toBe(code);

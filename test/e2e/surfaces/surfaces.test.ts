@@ -28,7 +28,7 @@ beforeAll(async () => {
   writeFileSync(at('text'), 'one\ntwo\n');
   writeFileSync(at('twice'), 'x x');
   writeFileSync(at('binary'), Buffer.from([0, 255]));
-  writeFileSync(at('long'), Buffer.alloc(4_000_000, 'x'));
+  writeFileSync(at('long'), Buffer.alloc(4_194_300, 'x'));
   writeFileSync(at('.env'), 'KEY=1\n');
   mkdirSync(at('full'));
   writeFileSync(at('full/inner'), '');
@@ -145,19 +145,36 @@ describe.each(SURFACES)('over %s', (title, connect) => {
     ['read_file', { path: 'binary', from_line: 1 }, 'NOT_TEXT'],
     ['read_file', { path: 'forbidden' }, 'COMMAND_DENIED'],
     ['read_file', { path: 'text', session_id: 'gone' }, 'SESSION_NOT_FOUND'],
+    ['read_file', { path: 'text', length: 1e9 }, 'INVALID_REQUEST'],
+    ['write_file', { path: 'text/below', data: 'x' }, 'NOT_A_DIRECTORY'],
+    ['write_file', { path: 'forbidden', data: 'x' }, 'COMMAND_DENIED'],
+    ['write_file', { path: 'long', data: 'too much', mode: 'append' }, 'FILE_TOO_LARGE'],
     ['write_file', { path: 'full', data: 'x' }, 'NOT_A_FILE'],
     ['write_file', { path: 'text', data: 'x', mode: 'create' }, 'FILE_EXISTS'],
     ['write_file', { path: 'text', data: 'x', expected_sha256: '0'.repeat(64) }, 'FILE_CHANGED'],
     ['edit_file', { path: 'missing', old_text: 'a', new_text: 'b' }, 'FILE_NOT_FOUND'],
+    ['edit_file', { path: 'full', old_text: 'a', new_text: 'b' }, 'NOT_A_FILE'],
+    ['edit_file', { path: 'forbidden', old_text: 'a', new_text: 'b' }, 'COMMAND_DENIED'],
+    ['edit_file', { path: 'text', old_text: 'one', new_text: '', expected_sha256: '0'.repeat(64) }, 'FILE_CHANGED'],
     ['edit_file', { path: 'twice', old_text: 'x', new_text: 'y' }, 'TEXT_NOT_UNIQUE'],
     ['edit_file', { path: 'twice', old_text: 'no', new_text: 'y' }, 'TEXT_NOT_FOUND'],
     ['edit_file', { path: 'binary', old_text: 'x', new_text: 'y' }, 'NOT_TEXT'],
     ['list_directory', { path: 'text' }, 'NOT_A_DIRECTORY'],
+    ['list_directory', { path: 'missing' }, 'FILE_NOT_FOUND'],
+    ['list_directory', { path: 'forbidden' }, 'COMMAND_DENIED'],
     ['stat_path', { path: 'missing' }, 'FILE_NOT_FOUND'],
+    ['stat_path', { path: 'forbidden' }, 'COMMAND_DENIED'],
     ['make_directory', { path: 'full' }, 'FILE_EXISTS'],
+    ['make_directory', { path: 'no/such' }, 'FILE_NOT_FOUND'],
+    ['make_directory', { path: 'forbidden' }, 'COMMAND_DENIED'],
+    ['move_path', { path: 'missing', to: 'x' }, 'FILE_NOT_FOUND'],
+    ['move_path', { path: 'text', to: 'forbidden' }, 'COMMAND_DENIED'],
     ['move_path', { path: 'text', to: 'twice' }, 'FILE_EXISTS'],
+    ['remove_path', { path: 'missing' }, 'FILE_NOT_FOUND'],
+    ['remove_path', { path: 'forbidden' }, 'COMMAND_DENIED'],
     ['remove_path', { path: 'full' }, 'DIRECTORY_NOT_EMPTY'],
     ['find_files', { path: 'missing', pattern: '*' }, 'FILE_NOT_FOUND'],
+    ['search_files', { path: 'forbidden', pattern: 'x' }, 'COMMAND_DENIED'],
     ['search_files', { path: '.', pattern: '(', regex: true }, 'INVALID_REQUEST'],
     ['search_files', { path: 'missing', pattern: 'x' }, 'FILE_NOT_FOUND'],
     ['watch_paths', { paths: [] }, 'INVALID_REQUEST'],
@@ -171,6 +188,7 @@ describe.each(SURFACES)('over %s', (title, connect) => {
     ['wait_for', { session_id: 'gone', screen_text: 'x' }, 'SESSION_NOT_FOUND'],
     ['wait_for', { session_id: 'gone', screen_stable_ms: 100 }, 'SESSION_NOT_FOUND'],
     ['list_ports', { session_id: 'gone' }, 'SESSION_NOT_FOUND'],
+    ['preview_port', { session_id: 'gone', port: 1 }, 'SESSION_NOT_FOUND'],
     ['read_output', { command_id: 'none', from_line: 1 }, 'COMMAND_NOT_FOUND'],
     ['read_output', { command_id: 'none', from_line: 0 }, 'INVALID_REQUEST'],
     ['search_output', { command_id: 'none', pattern: 'x' }, 'COMMAND_NOT_FOUND'],
