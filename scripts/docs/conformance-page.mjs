@@ -84,7 +84,7 @@ const limits = () => [
     'A trap that looks at events or times beside the result checks that at our daemon only. A pass elsewhere says less there.',
     'A text goes to codex as one argument of `bash -c`, which the kernel limits to 128 KiB. Longer ones fail because of that.',
     'Some rules were written after the first results of codex: what needs a terminal, and an empty list of arguments, is left out there.',
-    'There is no trap yet for what other systems do and this daemon does not, such as one text that keeps the order of both streams.',
+    'There is no trap for one text that keeps the order of both streams. Most other systems give that alone; this daemon does with `output.merge`.',
     'Other programs ran on the machine at the same time. Outcomes that depend on time may be unsteady for that reason.',
   ]
     .map((line) => `- ${line}`)

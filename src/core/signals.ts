@@ -1,4 +1,4 @@
-/** Signals that a client may send, by their POSIX names. */
+/** Signals that a client may send, by their POSIX names: all but those for faults of the program itself, such as SIGSEGV. */
 export const SIGNAL_NAMES = [
   'SIGINT',
   'SIGTERM',
@@ -11,6 +11,18 @@ export const SIGNAL_NAMES = [
   'SIGSTOP',
   'SIGCONT',
   'SIGWINCH',
+  'SIGABRT',
+  'SIGALRM',
+  'SIGCHLD',
+  'SIGPIPE',
+  'SIGPROF',
+  'SIGTRAP',
+  'SIGTTIN',
+  'SIGTTOU',
+  'SIGURG',
+  'SIGVTALRM',
+  'SIGXCPU',
+  'SIGXFSZ',
 ] as const;
 
 /** POSIX name of a signal. */

@@ -1002,7 +1002,7 @@ class SignalCommandRequest(TypedDict):
     """Id of a session, from `open_session`"""
     command_id: NotRequired[str]
     """Id of a command"""
-    signal: Literal["SIGINT", "SIGTERM", "SIGKILL", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGSTOP", "SIGCONT", "SIGWINCH"]
+    signal: Literal["SIGINT", "SIGTERM", "SIGKILL", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGSTOP", "SIGCONT", "SIGWINCH", "SIGABRT", "SIGALRM", "SIGCHLD", "SIGPIPE", "SIGPROF", "SIGTRAP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGVTALRM", "SIGXCPU", "SIGXFSZ"]
     """Name of a signal; SIGINT is Ctrl-C"""
 
 
