@@ -17,6 +17,7 @@ import { Screens, type ScreensOptions } from '../services/screens/screens.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
 import { SessionDescriptions } from '../services/sessions/session-description.js';
 import { SessionHealth } from '../services/sessions/session-health.js';
+import { ShellGate } from '../services/gate/shell-gate.js';
 import { StartupGate } from '../services/gate/startup-gate.js';
 import { SyntaxGuard } from '../services/gate/syntax-guard.js';
 import { TypingGate } from '../services/gate/typing-gate.js';
@@ -41,6 +42,7 @@ interface Guards {
   readonly monitor: ResourceMonitor;
   readonly executions: Executions;
   readonly startupGate: StartupGate;
+  readonly shellGate: ShellGate;
 }
 
 /** Builds the services of sessions and commands. */
@@ -82,14 +84,22 @@ function buildRecordings({ configuration, secrets, log }: RuntimeContext): Recor
 }
 
 function buildSessions(
-  { gate, confirmations, quotas, registry, monitor, executions, recordings }: Guards & Pick<Services, 'recordings'>,
+  {
+    shellGate,
+    confirmations,
+    quotas,
+    registry,
+    monitor,
+    executions,
+    recordings,
+  }: Guards & Pick<Services, 'recordings'>,
   context: RuntimeContext,
 ): Pick<Services, 'sessions' | 'usage'> {
   const { configuration, limits, metrics, audit, notifications, log, closers, node, platform } = context;
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
   const sessions = new Sessions({
     executions,
-    gate,
+    gate: shellGate,
     confirmations,
     quotas,
     commands: registry,
@@ -176,7 +186,7 @@ export function buildGates(
     readonly approvals: ApprovalGuard;
   },
   { gate, configuration, audit, log }: RuntimeContext,
-): { readonly gate: CommandGate; readonly fileGate: FileGate; readonly startupGate: StartupGate } {
+): Pick<Guards, 'gate' | 'startupGate' | 'shellGate'> & { readonly fileGate: FileGate } {
   const facts = new SessionFacts({
     executions,
     shell: pool.defaultShell.shell.name,
@@ -198,5 +208,6 @@ export function buildGates(
     gate: commandGate,
     fileGate: new FileGate({ ...shared, checkpoints: guard }),
     startupGate: new StartupGate(shared),
+    shellGate: new ShellGate(shared),
   };
 }

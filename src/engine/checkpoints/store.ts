@@ -2,22 +2,16 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { compareEntries, notableChanges } from '../../core/checkpoints/compare.js';
-import { type BytePath, type Entries, isWithin, MAX_LISTED_PATHS, type Skipped } from '../../core/checkpoints/entry.js';
+import { isWithin } from '../../core/checkpoints/entry.js';
 import { planRestore } from '../../core/checkpoints/restore-plan.js';
 import { dropOrder, surplus } from '../../core/checkpoints/retention.js';
 import { AdapterError } from '../../core/errors.js';
 import { toText } from './git/byte-path.js';
 import { countLines, makePatch } from './git/diff.js';
 import { pathsWithin } from './files/excluded-paths.js';
-import {
-  type ChangedPath,
-  type JobOf,
-  type JobResults,
-  type Listed,
-  type SavedCheckpoint,
-  type SkippedPath,
-  type StoreOptions,
-} from './job.js';
+import { namedPaths } from './files/named-paths.js';
+import { listed, listedSkipped } from './listed.js';
+import { type ChangedPath, type JobOf, type JobResults, type SavedCheckpoint, type StoreOptions } from './job.js';
 import { type Journal, journalOf } from './restore/journal.js';
 import { type CheckpointFacts, isOf, Repository, type StoredCheckpoint } from './git/repository.js';
 import { applyRestore, ensureDirectory, recover } from './restore/restore.js';
@@ -32,9 +26,6 @@ import { withLock } from './store-lock.js';
 /** Numbers of loose objects and packs above which they are repacked, because they slow git down. */
 const MAX_LOOSE_OBJECTS = 5000;
 const MAX_PACKS = 20;
-
-/** Replaces bytes that are not UTF-8. */
-const REPLACEMENT = '\uFFFD';
 
 /** Owner of a capture for a comparison, which gets no ref. */
 const NO_OWNER = '';
@@ -242,29 +233,6 @@ const repositoryOf = ({ git, directory }: StoreOptions) => ({ program: git, dire
 const factsOf = ({ id, kind, owner, label, createdAt, files, bytes }: StoredCheckpoint): CheckpointFacts => {
   return { id, kind, owner, label, createdAt, files, bytes };
 };
-
-const listed = <T>(all: readonly T[]): Listed<T> => ({ shown: all.slice(0, MAX_LISTED_PATHS), count: all.length });
-
-const listedSkipped = (skipped: readonly Skipped[]): Listed<SkippedPath> =>
-  listed(skipped.map(({ path, reason }) => ({ path: toText(path), reason })));
-
-/**
- * Resolves the paths of a request. Clients see bytes that are not UTF-8 as U+FFFD: such a path matches all entries with
- * the same text.
- * @throws AdapterError INVALID_REQUEST for a path that is neither in the checkpoint nor in the workspace
- */
-function namedPaths(paths: readonly BytePath[], target: Entries, current: Entries): BytePath[] {
-  return paths.flatMap((path) => {
-    if (path === '' || target.has(path) || current.has(path)) return [path];
-    const text = toText(path);
-    const alike = text.includes(REPLACEMENT)
-      ? [...new Set([...target.keys(), ...current.keys()])].filter((other) => toText(other) === text)
-      : [];
-    if (alike.length > 0) return alike;
-    const message = `paths: ${text} is neither in the checkpoint nor in the workspace`;
-    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'paths', path: text } });
-  });
-}
 
 function asWorkspaceFailure(error: unknown, workspace: string): unknown {
   if (error instanceof AdapterError) return error;

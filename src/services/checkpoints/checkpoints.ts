@@ -10,25 +10,16 @@ import type { PlatformName } from '../../core/platform.js';
 import type { Log } from '../../core/logging/log.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { CheckpointInfo } from '../../core/protocol/results.js';
-import type {
-  Job,
-  JobOf,
-  JobResults,
-  Listed,
-  RunJob,
-  SavedCheckpoint,
-  StoreOptions,
-} from '../../engine/checkpoints/job.js';
+import type { Job, JobOf, JobResults, RunJob, SavedCheckpoint, StoreOptions } from '../../engine/checkpoints/job.js';
 import { pathsWithin } from '../../engine/checkpoints/files/excluded-paths.js';
 import type { CheckpointLimits } from '../../engine/checkpoints/files/limits.js';
 import { toText } from '../../engine/checkpoints/git/byte-path.js';
-import type { CheckpointFacts } from '../../engine/checkpoints/git/repository.js';
 import { hasInterruptedRestore } from '../../engine/checkpoints/restore/journal.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { findProgram } from '../../engine/shells/list.js';
 import { outputLimitsOf } from '../registry/output-limits.js';
 import { styleOf } from '../registry/command-record.js';
+import { infoOf, listAnswer, patchAnswer, savedAnswer } from './answers.js';
 import { workspacePaths } from './workspace-paths.js';
 import { NewestCheckpoints } from './newest-checkpoints.js';
 
@@ -274,32 +265,6 @@ function storeName(workspace: string): string {
     .replaceAll(/[^A-Za-z0-9_-]/g, '')
     .slice(0, 40);
   return `${name || 'workspace'}-${hash}`;
-}
-
-const infoOf = ({ id, kind, label, createdAt, files, bytes }: CheckpointFacts): CheckpointInfo => {
-  return { checkpoint_id: id, kind, label, created_at: createdAt, files, bytes };
-};
-
-const savedAnswer = (saved: SavedCheckpoint): Answer<'checkpoint_workspace'> => {
-  return { ...infoOf(saved), ...listAnswer('skipped', saved.skipped), dropped: [...saved.dropped] };
-};
-
-/** The fields `NAME` and `NAME_count`. */
-function listAnswer<N extends string, T>(name: N, { shown, count }: Listed<T>) {
-  return { [name]: [...shown], [`${name}_count`]: count } as Record<N, T[]> & Record<`${N}_count`, number>;
-}
-
-/** The fields about a patch, which exist without one as well. */
-function patchAnswer(patch: JobResults['diff']['patch'], encoding: Answer<'diff_workspace'>['encoding']) {
-  if (!patch) return { patch: null, original_patch_size: null, patch_truncated: false, encoding, lossy: false };
-  return {
-    patch: patch.text,
-    original_patch_size: patch.characters,
-    ...(patch.lines !== undefined && { original_patch_lines: patch.lines }),
-    patch_truncated: patch.isTruncated,
-    encoding,
-    lossy: encoding === 'utf8' && patch.isLossy,
-  };
 }
 
 const isShutdown = (error: unknown): boolean => error instanceof AdapterError && error.code === 'SHUTTING_DOWN';

@@ -1,5 +1,5 @@
 import { type Principal, canAccess, type AccessKind } from '../../core/access/principal.js';
-import { boundText, isCovered } from '../../core/confirmation/bindings.js';
+import { isCovered } from '../../core/confirmation/bindings.js';
 import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
 import type { ConfirmationObserver, ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
@@ -14,6 +14,7 @@ import type { Connections } from '../registry/connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
 import { type Decision, isVisible, mayDecide, mayWithdraw, refusalOf } from './deciders.js';
 import * as failures from './failures.js';
+import { recordOf } from './record.js';
 import { remember } from './remember.js';
 import { reviewCommand } from './review.js';
 import type { Reviewer } from './reviewer.js';
@@ -310,23 +311,7 @@ export class Confirmations implements AsyncDisposable {
     return this.#options.connections.all().filter(({ principal }) => isVisible(confirmation, principal));
   }
 
-  #note(confirmation: Confirmation, event: ConfirmationRecord['event'], { by, justification }: Decision): void {
-    const { id, action, mode, requester, sha256 } = confirmation;
-    const isTyped = action.kind === 'input';
-    this.#options.observe({
-      event,
-      confirmationId: id,
-      mode,
-      requester,
-      by: by && { id: by.id, name: by.name },
-      justification,
-      command: isTyped ? undefined : boundText(action.request).replaceAll('\0', ' '),
-      commandSha256: isTyped ? undefined : sha256,
-      typedCharacters: action.typedCharacters,
-      commandId: action.commandId,
-      sessionId: action.session?.id ?? null,
-      class: action.verdict.class,
-      reasons: isTyped ? [] : action.verdict.reasons,
-    });
+  #note(confirmation: Confirmation, event: ConfirmationRecord['event'], decision: Decision): void {
+    this.#options.observe(recordOf(confirmation, event, decision));
   }
 }

@@ -5,7 +5,7 @@ import type { Log } from '../../core/logging/log.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
-import type { CommandGate } from '../gate/gate.js';
+import type { ShellGate } from '../gate/shell-gate.js';
 import type { Recordings } from '../recordings/recordings.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { SessionUsage } from '../resources/session-usage.js';
@@ -30,7 +30,7 @@ export interface SessionsOptions extends IdOptions {
   readonly executions: Pick<Executions, 'of'>;
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
-  readonly gate: Pick<CommandGate, 'admitShell'>;
+  readonly gate: Pick<ShellGate, 'admit'>;
   readonly confirmations: Pick<Confirmations, 'endSession'>;
   readonly metrics: Metrics;
   readonly usage: SessionUsage;

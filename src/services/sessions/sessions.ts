@@ -64,7 +64,7 @@ export class Sessions implements AsyncDisposable {
     { isHidden = false, env: given = {} }: OpenOptions = {},
   ): Promise<SessionRecord> {
     const { log, executions } = this.#options;
-    await this.#options.gate.admitShell(request, caller);
+    await this.#options.gate.admit(request, caller);
     const execution = executions.of(caller.principal);
     const { pool } = execution;
     const limits = this.#options.limits();
@@ -115,7 +115,7 @@ export class Sessions implements AsyncDisposable {
   /** Replaces the shell of a session; the session keeps its id. */
   async reset(request: Request<'reset_session'>, principal: Principal): Promise<Answer<'reset_session'>> {
     this.registry.get(request.session_id, principal, 'stop');
-    await this.#options.gate.admitShell({ env: request.env }, { principal });
+    await this.#options.gate.admit({ env: request.env }, { principal });
     // Meanwhile the session may have ended.
     const record = this.registry.get(request.session_id, principal, 'stop');
     const { options } = record.session;

@@ -6,6 +6,7 @@ import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
 import { withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
 import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { CommandGate } from '../../../../src/services/gate/gate.js';
+import { ShellGate } from '../../../../src/services/gate/shell-gate.js';
 import { TypingGate } from '../../../../src/services/gate/typing-gate.js';
 import type { SessionFacts } from '../../../../src/services/gate/session-facts.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
@@ -15,6 +16,7 @@ const FACTS = factsOfFreshShell('/work/space');
 
 interface GateFixture {
   readonly gate: CommandGate;
+  readonly shells: ShellGate;
   readonly forget: ReturnType<typeof vi.fn<SessionFacts['forget']>>;
   readonly recorded: readonly AuditEvent[];
 }
@@ -41,7 +43,7 @@ function makeGate(
     approvals: { admit: () => undefined },
     checkpoints: { secure: () => Promise.resolve({ reason: 'there is no disk' }) },
   });
-  return { gate, forget, recorded };
+  return { gate, shells: new ShellGate(shared), forget, recorded };
 }
 
 const session = (id: string) => ({ id }) as unknown as SessionRecord;
@@ -130,9 +132,9 @@ describe('the gate', () => {
   });
 
   it('judges the variables of a session', async () => {
-    const { gate } = makeGate();
-    await expect(gate.admitShell({ env: { LANG: 'C' } }, CALLER)).resolves.toBeUndefined();
-    await expect(gate.admitShell({ env: { LANG: 'C', LD_PRELOAD: 'x', PATH: '/x' } }, CALLER)).rejects.toMatchObject({
+    const { shells } = makeGate();
+    await expect(shells.admit({ env: { LANG: 'C' } }, CALLER)).resolves.toBeUndefined();
+    await expect(shells.admit({ env: { LANG: 'C', LD_PRELOAD: 'x', PATH: '/x' } }, CALLER)).rejects.toMatchObject({
       code: 'COMMAND_DENIED',
       message: expect.stringMatching(
         /open it without LD_PRELOAD, PATH, and set them by a command in it \(export LD_PRELOAD=…\)/,
@@ -142,22 +144,20 @@ describe('the gate', () => {
   });
 
   it('judges the shell of a session like any program, unless it is the system’s', async () => {
-    const { gate } = makeGate(undefined, true, 'strict');
+    const { shells } = makeGate(undefined, true, 'strict');
     for (const shell of [undefined, 'bash', '/bin/bash', '/usr/local/bin/zsh']) {
-      await expect(gate.admitShell({ shell }, CALLER)).resolves.toBeUndefined();
+      await expect(shells.admit({ shell }, CALLER)).resolves.toBeUndefined();
     }
-    await expect(gate.admitShell({ shell: '/work/bash' }, CALLER)).rejects.toThrow(
+    await expect(shells.admit({ shell: '/work/bash' }, CALLER)).rejects.toThrow(
       /name a shell instead: bash, zsh or sh/,
     );
-    await expect(
-      makeGate(undefined, true, 'balanced').gate.admitShell({ shell: '/work/bash' }, CALLER),
-    ).rejects.toThrow();
+    await expect(makeGate(undefined, true, 'balanced').shells.admit({ shell: '/work/bash' }, CALLER)).rejects.toThrow();
   });
 
   it('records each verdict with who asked, and of variables the names alone', async () => {
-    const { gate, recorded } = makeGate();
+    const { gate, shells, recorded } = makeGate();
     void gate.admit({ command: 'ls' }, session('a'), CALLER);
-    await expect(gate.admitShell({ env: { LD_PRELOAD: 'x-secret' } }, CALLER)).rejects.toThrow();
+    await expect(shells.admit({ env: { LD_PRELOAD: 'x-secret' } }, CALLER)).rejects.toThrow();
     expect(recorded).toMatchObject([
       { event: 'verdict', session_id: 'a', command: 'ls', principal: { id: 'local' }, verdict: { action: 'allow' } },
       { event: 'verdict', session_id: null, details: { environment: ['LD_PRELOAD'] } },
