@@ -137,7 +137,7 @@ function buildCommands(
     pipesOf: (owner) => executions.of(owner).stdinPipes,
     graceMs: () => configuration().adapter.reconnectGraceMs,
     onLost: (input) => {
-      commands.endUnfed(input);
+      commands.running.endUnfed(input);
     },
   });
   const place = { limits: () => commandLimits(configuration(), limits(), platform), spoolDirectory };

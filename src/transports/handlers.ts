@@ -44,8 +44,8 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   check_command: ({ commands }, request, { principal }) => commands.check(request, principal),
   send_input: ({ commands, screens }, request, caller) =>
     request.keys
-      ? screens.withKeys(request, caller.principal).then((typed) => commands.sendInput(typed, caller))
-      : commands.sendInput(request, caller),
+      ? screens.withKeys(request, caller.principal).then((typed) => commands.running.sendInput(typed, caller))
+      : commands.running.sendInput(request, caller),
   confirm_command: ({ commands }, request, caller) => commands.confirm(request, caller),
   list_confirmations: async ({ confirmations, checkpoints }, _request, { principal }) => {
     if (confirmations.seenBy(principal).length > 0) await checkpoints.of(principal).newest.load();
@@ -60,7 +60,7 @@ export const handlers: { readonly [N in RequestName]: Handler<N> } = {
   revoke_remembered_approval: ({ approvals }, { id }, { principal }) => ({
     revoked: rememberedInfoOf(approvals.revoke(id, principal)),
   }),
-  signal_command: ({ commands }, request, { principal }) => commands.signal(request, principal),
+  signal_command: ({ commands }, request, { principal }) => commands.running.signal(request, principal),
   wait_command: ({ commands }, request, { principal }) => commands.wait(request, principal),
   read_output: ({ commands }, request, { principal }) => commands.readOutput(request, principal),
   search_output: ({ commands }, request, { principal }) => commands.searchOutput(request, principal),

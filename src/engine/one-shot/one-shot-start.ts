@@ -49,7 +49,7 @@ export class OneShotStarter {
     const process = await this.#shells.take(this.#kindOf(command));
     startWithLimits(command, process);
     try {
-      const stdinFile = process.placeStdin(spec.stdin ?? spec.stdinPipe);
+      const stdinFile = process.files.placeStdin(spec.stdin ?? spec.stdinPipe);
       process.sendRequest(oneShotText({ ...spec, stdinFile, text: textOf(spec) }));
     } catch (error) {
       this.#shells.dismiss(process);

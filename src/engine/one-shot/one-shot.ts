@@ -186,7 +186,7 @@ export class OneShotRunner implements AsyncDisposable {
     const background = Array.isArray(left) ? left : await left;
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
-    if (isIsolated) command.errors.write(process.complaint);
+    if (isIsolated) command.errors.write(process.files.complaint);
     // In a sandbox they ended with it, before they could be listed.
     const hadBackground = background.length > 0 || (isHeld && isIsolated);
     command.finish({
@@ -203,7 +203,7 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #cleanUp({ process }: Flight): void {
-    process.removeFiles();
+    process.files.remove();
     this.#orphanReaper.end(process);
     this.#shells.releasePipes(process.pipes);
     this.#shells.refillNow();

@@ -8,7 +8,9 @@ import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
 import { randomBytes } from '../system/random.js';
-import { OneShotProcess, type OneShotProgram, requestFile } from './one-shot-process.js';
+import { requestFile } from './files.js';
+import { OneShotProcess } from './one-shot-process.js';
+import type { OneShotProgram } from './start-message.js';
 import { isThere, type PipeSet, PipeSets } from './pipe-sets.js';
 import type { ProcessStarter } from './process-starter.js';
 
@@ -99,7 +101,7 @@ export class WarmShells implements AsyncDisposable {
 
   /** Releases a shell that waits for a request which could not be written. */
   dismiss(process: OneShotProcess): void {
-    process.removeFiles();
+    process.files.remove();
     process.dismiss();
     void process.ended.then(() => {
       process.group[Symbol.dispose]();

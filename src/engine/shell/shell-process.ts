@@ -3,22 +3,19 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import type { Refusal } from '../../core/egress/refusal.js';
-import { AdapterError } from '../../core/errors.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { closeAll, drain, openBoth } from '../system/fifo.js';
 import { randomText } from '../system/random.js';
 import { Turns } from '../system/turns.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import type { Platform } from '../platform/contract/platform.js';
-import { TAG_VARIABLE } from '../platform/contract/process-entry.js';
 import type { Processes } from '../platform/contract/processes.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
-import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
-import { DRIVER_FILES, type DriverRequest } from '../shells/shell.js';
-import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
+import type { DriverRequest } from '../shells/shell.js';
 import { DriverPresence } from './driver-presence.js';
+import { endAtStart, shellProgram, type ShellProcessOptions } from './shell-program.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
 import { placeStdin } from '../output/stdin-pipe.js';
@@ -29,8 +26,6 @@ import type { FileOwner } from '../system/file-owner.js';
 const NONCE_BYTES = 16;
 /** Placeholder for the nonce, of 22 characters, where no report is expected. */
 const NO_NONCE = '0'.repeat(22);
-/** Exit code of a driver that could not open its files: EX_OSERR of sysexits.h. */
-const EX_OSERR = 71;
 /** Most characters that are kept of the output of a shell that fails to start. */
 const MAX_COMPLAINT = 300;
 /** Receives the events of a shell. Replaced when the shell passes from the pool to a session. */
@@ -40,27 +35,6 @@ export interface ShellListener {
   onExit(exit: TerminalExit): void;
   /** The allow-list of the sandbox has refused a connection. */
   readonly onRefused: (refusal: Refusal) => void;
-}
-
-/** Options of a shell process. */
-export interface ShellProcessOptions {
-  readonly installed: InstalledShell;
-  /** Directory with the FIFOs `cmd`, `ctl` and those of the first slots. */
-  readonly directory: string;
-  readonly tag: string;
-  /** The process group of the shell and its processes. */
-  readonly group: ProcessGroup;
-  readonly platform: Platform;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly cols: number;
-  readonly rows: number;
-  readonly launcher: Launcher;
-  readonly profile: SandboxProfile;
-  /** Whether any resource limit applies to the shell. */
-  readonly isLimited: boolean;
-  /** The network of its sandbox, if that has one of its own. */
-  readonly network?: SandboxNetwork | undefined;
 }
 
 /** Returns the FIFOs that a shell's directory needs before the shell starts. */
@@ -283,15 +257,8 @@ export class ShellProcess {
   }
 
   #startTerminal(options: ShellProcessOptions): Terminal {
-    const { installed, directory, tag, cwd, env, cols, rows, launcher, profile, isLimited, network } = options;
-    const invocation = installed.shell.session(directory, this.isIsolated);
-    const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
-    const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd, network };
-    const [file = installed.path, ...args] = launcher.wrap(launch);
-    const markers = { [TAG_VARIABLE]: tag, [MARK_VARIABLE]: markOf(tag) };
-    const variables = { ...env, ...invocation.env, ...markers };
-    const { owner } = this;
-    const program = { file, args, cwd: launcher.startDirectory(cwd), env: variables, cols, rows, owner };
+    const { installed, launcher, profile } = options;
+    const program = shellProgram(options, this.isIsolated);
     const onData = (chunk: Buffer) => {
       if (this.#listener) this.#listener.onTerminalData(chunk);
       else this.#startOutput = (this.#startOutput + chunk.toString('utf8')).slice(-MAX_COMPLAINT);
@@ -318,15 +285,6 @@ export class ShellProcess {
     else if (report.nonce === 'idle') this.terminal.write('\n');
     else this.#listener?.onReport(report);
   }
-}
-
-function endAtStart(path: string, exitCode: number, output: string): AdapterError {
-  if (exitCode !== EX_OSERR) {
-    const what = output === '' ? '' : `: ${output}`;
-    return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start${what}`);
-  }
-  const message = `${path} could not open its files: the limit of open files (ulimit -n) is too low`;
-  return new AdapterError('RESOURCE_EXHAUSTED', message);
 }
 
 const commandNumber = (number: number): string => String(number % 1_000_000).padStart(6, '0');

@@ -11,7 +11,8 @@ import { findSessionProcesses } from '../process/find-processes.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import { randomBytes } from '../system/random.js';
 import { ShellDirectories } from './shell-directories.js';
-import { ShellProcess, type ShellProcessOptions } from './shell-process.js';
+import { ShellProcess } from './shell-process.js';
+import type { ShellProcessOptions } from './shell-program.js';
 
 /** Start timeouts of consecutive attempts, in milliseconds: a loaded machine needs seconds. */
 const START_TIMEOUTS_MS = [5_000, 15_000] as const;

@@ -1,57 +1,42 @@
 import type { Principal } from '../../core/access/principal.js';
-import { AdapterError } from '../../core/errors.js';
-import type { SignalName } from '../../core/signals.js';
-import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import { settledWithin } from '../../core/time.js';
 import type { Traces } from '../../core/traces/traces.js';
-import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { settled } from '../registry/command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
-import type { CommandRegistry } from '../registry/command-registry.js';
-import { forgotten, textOf, usedId } from '../registry/command-failures.js';
+import { forgotten, usedId } from '../registry/command-failures.js';
 import { type CommandFactory, type CommandPlace, newCommandId, type Preparation } from './command-factory.js';
-import { CommandTargets } from './command-targets.js';
-import type { CommandDispatcher } from './command-dispatcher.js';
-import { commandAction, inputAction } from '../confirmations/actions.js';
+import { commandAction } from '../confirmations/actions.js';
 import type { Approval, Confirmation } from '../confirmations/confirmation.js';
-import type { Confirmations } from '../confirmations/confirmations.js';
-import { renderConfirmation, termsOf } from '../confirmations/wire.js';
+import { renderConfirmation } from '../confirmations/wire.js';
 import type { CommandGate } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
-import { typeInto } from '../recordings/type-into.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import type { Sessions } from '../sessions/sessions.js';
-import type { Executions } from '../users/executions.js';
 import { enterableDirectory } from '../users/places.js';
 import { listCommands } from './list-commands.js';
 import { readOutput } from './read-output.js';
 import { OutputSearch } from './output-search.js';
-import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
+import { RunningCommands, type RunningCommandsOptions } from './running-commands.js';
 
 /** Dependencies of `Commands`. */
-export interface CommandsOptions {
-  readonly registry: CommandRegistry;
-  readonly sessions: Sessions;
-  readonly executions: Executions;
-  readonly inputs: StreamedInputs;
+export interface CommandsOptions extends RunningCommandsOptions {
   readonly gate: CommandGate;
-  readonly confirmations: Confirmations;
   readonly factory: CommandFactory;
-  readonly dispatcher: CommandDispatcher;
   readonly traces: Traces;
 }
 
 /** Executes commands: the only way to execution for every transport. */
 export class Commands {
   readonly #options: CommandsOptions;
-  readonly #targets: CommandTargets;
+  /** Input and signals for commands that run. */
+  readonly running: RunningCommands;
   readonly #search = new OutputSearch();
 
   constructor(options: CommandsOptions) {
     this.#options = options;
-    this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
+    this.running = new RunningCommands(options);
   }
 
   /** Bytes of one-shot output kept in spools. */
@@ -137,56 +122,6 @@ export class Commands {
     return this.#search.search(command[request.stream ?? 'stdout'], request);
   }
 
-  /** Feeds a streamed standard input, or types into the terminal of a running command. */
-  sendInput(given: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
-    const { principal } = caller;
-    const { gate, confirmations, registry } = this.#options;
-    const input = this.#targets.streamedInput(given, principal);
-    if (input) return this.#options.inputs.feed(input, given, caller.sink);
-    const { command, session } = this.#targets.running(given, principal);
-    const request = textOf(given);
-    const question = gate.admitInput(session, request, principal);
-    if (!question) return this.#type(session, command, request);
-    const { owner } = session;
-    const record = registry.get(command.id, owner, 'see');
-    const asked = confirmations.ask(
-      inputAction({ question, request, session, command, record, caller, owner }, this.#options),
-    );
-    if (!confirmations.join(asked, caller, true))
-      return { accepted_bytes: 0, status: 'confirmation_required', ...termsOf(asked) };
-    return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
-  }
-
-  /**
-   * Kills the command of a streamed input that will never be complete: a plain EOF would look like the end of the data.
-   */
-  endUnfed({ commandId, ownerId }: StreamedInput): void {
-    const record = this.#options.registry.find(commandId, ownerId);
-    if (record) this.#options.dispatcher.end(record, { status: 'killed', killedBy: 'client' });
-    else this.#options.inputs.close(commandId, ownerId);
-  }
-
-  /** Sends a signal to a running command. */
-  async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
-    const reach = ENDING_SIGNALS.has(request.signal) ? 'stop' : 'use';
-    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, reach);
-    if (asked && ENDING_SIGNALS.has(request.signal)) {
-      this.#options.confirmations.withdraw(asked, principal, `it got ${request.signal}`);
-      return { signalled: [] };
-    }
-    const queued = this.#targets.queued(request, principal, reach);
-    if (queued) return this.#cancelQueued(queued, request.signal);
-    const { command, session } = this.#targets.target(request, principal, reach);
-    const signalled = session
-      ? await session.session.signal(command, request.signal)
-      : this.#options.executions.signal(command, request.signal);
-    if (signalled.length > 0) return { signalled };
-    throw new AdapterError(
-      'NO_RUNNING_COMMAND',
-      `command ${command.id} has no process that could take ${request.signal}`,
-    );
-  }
-
   /** Lists the commands that run, and those whose output is still kept. */
   list(request: Request<'list_commands'>, principal: Principal): Answer<'list_commands'> {
     return listCommands(this.#options.registry.journal, request, principal);
@@ -253,13 +188,6 @@ export class Commands {
     return asked.answer.promise;
   }
 
-  #type(session: SessionRecord, command: Command, { data = '', eof = false }: TypedInput) {
-    const accepted = typeInto(session, command, { data, eof });
-    return typeof accepted === 'number'
-      ? { accepted_bytes: accepted }
-      : accepted.then((bytes) => ({ accepted_bytes: bytes }));
-  }
-
   #sessionOf({ session_id: id }: { session_id?: string | undefined }, principal: Principal): SessionRecord | undefined {
     return id === undefined ? undefined : this.#options.sessions.registry.get(id, principal, 'use');
   }
@@ -286,19 +214,5 @@ export class Commands {
   async #answer(record: CommandRecord, request: Request<'execute_command'>): Promise<CommandResult> {
     if (request.background !== true) await settled(record.command);
     return renderResult(record);
-  }
-
-  /** A terminating signal removes the command from the queue: it has no process yet. */
-  #cancelQueued(
-    { command, session }: { command: Command; session: SessionRecord },
-    signal: SignalName,
-  ): Answer<'signal_command'> {
-    if (!ENDING_SIGNALS.has(signal)) {
-      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} waits for its turn`, {
-        details: { command_id: command.id },
-      });
-    }
-    session.session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
-    return { signalled: [] };
   }
 }

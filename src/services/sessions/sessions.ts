@@ -8,7 +8,6 @@ import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { Session } from '../../engine/session/session.js';
-import type { SessionListener } from '../../engine/session/session-options.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import { boundLimits } from '../registry/command-limits.js';
 import type { Caller } from '../registry/caller.js';
@@ -16,9 +15,9 @@ import { OutputChannel } from '../registry/output-channel.js';
 import { SessionAttachments } from './session-attachments.js';
 import { SessionDeadlines } from './session-deadlines.js';
 import type { HeldSession, OpenOptions, SessionsOptions } from './sessions-options.js';
+import { sessionListener } from './session-listener.js';
 import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
-import type { SessionRecorder } from '../recordings/session-recorder.js';
 import { assertEnterable, enterableDirectory, shellFor } from '../users/places.js';
 
 /** Default terminal size, in characters: wide, so that tools do not wrap their output. */
@@ -34,6 +33,7 @@ export class Sessions implements AsyncDisposable {
   /** Sessions that are being opened. */
   readonly #opening = new Set<{ readonly id: string; readonly owner: Principal; readonly isHidden: boolean }>();
   readonly #deadlines: SessionDeadlines;
+  readonly #listener: ReturnType<typeof sessionListener>;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -42,6 +42,13 @@ export class Sessions implements AsyncDisposable {
       limits: options.limits,
       onDue: ({ id }, reason) => {
         this.#giveUp(id, reason, REASONS[reason]);
+      },
+    });
+    this.#listener = sessionListener({
+      ...options,
+      sessions: this.registry,
+      onDone: (id, reason, detail) => {
+        this.#giveUp(id, reason, detail);
       },
     });
     this.attachments = new SessionAttachments({
@@ -88,7 +95,7 @@ export class Sessions implements AsyncDisposable {
       const recorder = isHidden ? undefined : await this.#options.recordings.begin(described, request.record);
       const session = await Session.open(
         { installed, sandbox, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
-        this.#listen(id, recorder),
+        this.#listener(id, recorder),
       ).catch(async (error: unknown) => {
         await this.#options.recordings.discard(recorder);
         throw error;
@@ -201,35 +208,6 @@ export class Sessions implements AsyncDisposable {
     if (session.options.installed.shell.isUntested === true)
       this.#options.log.warn('the driver of this shell is untested', { session_id: id, shell });
     return record;
-  }
-
-  #listen(id: string, recorder: SessionRecorder | undefined): SessionListener {
-    return {
-      tap: recorder,
-      onLingering: () => {
-        const record = this.registry.find(id);
-        if (record) this.#options.usage.watch(record);
-      },
-      onAwaitingInput: (command) => {
-        const prompt = command.stderr.prompt() || command.stdout.prompt();
-        this.registry.find(id)?.channel.announce('awaiting_input', { command_id: command.id, session_id: id, prompt });
-      },
-      onShellReplaced: (why) => {
-        this.#options.metrics.shellReplaced(why);
-      },
-      onRefused: ({ destination, reason, message }) => {
-        const record = this.registry.find(id);
-        const principal = record && auditPrincipal(record.owner);
-        const details = { destination, reason, message };
-        this.#options.audit.record({ event: 'egress_refused', principal, session_id: id, details });
-      },
-      onFailed: (error) => {
-        this.#giveUp(id, 'failed', `its shell could not be started again: ${error.message}`);
-      },
-      onExceeded: ({ resource, limit }) => {
-        this.#giveUp(id, 'limit', `it exceeded its limit on ${resource}, ${limit}, though all in it was ended`);
-      },
-    };
   }
 
   #giveUp(id: string, reason: SessionEndReason, detail: string): void {
