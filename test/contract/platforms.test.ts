@@ -89,7 +89,10 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
     await eventually(() => {
       expect(processes.commandLine({ pid: child.pid!, name: '' })).toBe('sleep 300.5');
     });
-    expect([processes.tagOf(child.pid!), processes.originOf(child.pid!)]).toEqual([`${TAG}.1`, `${TAG}.1`]);
+    expect([processes.tagOf(child.pid!), processes.originOf(processes.read(child.pid!)!)]).toEqual([
+      `${TAG}.1`,
+      `${TAG}.1`,
+    ]);
     expect(processes.tagOf(process.pid)).toBe(process.env[TAG_VARIABLE]);
   });
 

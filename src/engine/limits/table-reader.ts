@@ -74,7 +74,7 @@ export class TableReader implements UsageReader {
     const known = this.#rememberedOf(entry);
     const isYoung = nowTicks - startTicks < YOUNG_TICKS;
     if (known?.origin && (known.origin.value !== undefined || !isYoung)) return known.origin.value;
-    const value = this.processes.originOf(pid);
+    const value = this.processes.originOf(entry);
     this.#memory.set(pid, { ...known, startTicks, origin: { value } });
     return value;
   }

@@ -124,7 +124,7 @@ export function findInstanceProcesses(
   const isOurs = isOriginOf(instance);
   return list().filter((entry) => {
     const isOther = isRunning(entry) && entry.pid !== process.pid;
-    return isOther && (known.has(entry.pid) || isOurs(originOf(entry.pid)));
+    return isOther && (known.has(entry.pid) || isOurs(originOf(entry)));
   });
 }
 
@@ -132,7 +132,7 @@ export function findInstanceProcesses(
 export function findTaggedWith(instance: string, tags: ReadonlySet<string>, processes: Processes): ProcessEntry[] {
   const marks = new Set([...tags].map(markOf));
   return findInstanceProcesses(instance, processes).filter((entry) => {
-    const origin = processes.originOf(entry.pid) ?? '';
+    const origin = processes.originOf(entry) ?? '';
     return marks.has(origin) || tags.has(origin.slice(0, origin.lastIndexOf('.')));
   });
 }
@@ -143,5 +143,5 @@ export function findTaggedWith(instance: string, tags: ReadonlySet<string>, proc
  */
 export function findMarkedOnly(tag: string, { list, originOf }: Processes): ProcessEntry[] {
   const mark = markOf(tag);
-  return list().filter((entry) => isRunning(entry) && originOf(entry.pid) === mark);
+  return list().filter((entry) => isRunning(entry) && originOf(entry) === mark);
 }

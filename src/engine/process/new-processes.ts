@@ -62,7 +62,7 @@ function membershipTest(
   return (entry) => {
     if (!isYounger(entry) || own.has(entry.pid)) return false;
     if (entry.session === root?.sessionLeader) return true;
-    const origin = processes.originOf(entry.pid);
+    const origin = processes.originOf(entry);
     // No origin: most processes of the machine. A process with the origin of another session of this daemon belongs to
     // that one; a process with the origin of another daemon may run in this session.
     if (origin === undefined || isWithin(origin)) return origin !== undefined;

@@ -11,7 +11,7 @@ import * as files from './process-files.js';
 import { processIdentity } from './process-identity.js';
 import * as states from './process-state.js';
 import * as table from './process-table.js';
-import { readOrigin } from './session-mark.js';
+import { Origins } from './session-mark.js';
 import * as starts from './start-marker.js';
 
 /** Processes through /proc: proc(5). */
@@ -28,7 +28,7 @@ const processes: Processes = {
   whereabouts: table.whereabouts,
   innermostPid: table.innermostPid,
   tagOf: table.readTag,
-  originOf: readOrigin,
+  originOf: new Origins().read,
   identityOf: processIdentity,
   isAlive: states.isAlive,
   isEnding: states.isEnding,

@@ -1,9 +1,15 @@
 import { readSmallFile } from '../../system/small-file.js';
-import { readTag } from './process-table.js';
+import { type ProcessEntry, TICKS_PER_SECOND } from '../contract/process-entry.js';
+import { ticksNow } from './process-state.js';
+import { readProcess, readTag } from './process-table.js';
 
 /** The line in /proc/PID/limits: its name, blanks, the soft limit, blanks, and more. */
 const LINE = 'Max file locks';
 const LINE_LENGTH = 60;
+/** Age below which a process may still be about to exec a program with another environment. */
+const YOUNG_TICKS = TICKS_PER_SECOND;
+/** Foreign processes that are remembered. */
+const MAX_FOREIGN = 10_000;
 
 /** Reads the mark of a process; undefined when it has none. About 6 µs. */
 export function readMark(pid: number): string | undefined {
@@ -13,5 +19,39 @@ export function readMark(pid: number): string | undefined {
   return /^ *(\d+) /.exec(limits.slice(start + LINE.length, start + LINE_LENGTH))?.[1];
 }
 
-/** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
-export const readOrigin = (pid: number): string | undefined => readTag(pid) ?? readMark(pid);
+/** What is asked about for its origin. */
+type Asked = Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent'>;
+
+/**
+ * Reads where processes come from, and remembers which are foreign: most of a machine are, and reading their environments and limits takes
+ * most of the time of a search. A tag and a mark are inherited, so a foreign process stays foreign, unless it descends from the daemon.
+ */
+export class Origins {
+  readonly #foreign = new Map<number, { readonly startTicks: number; readonly isSure: boolean }>();
+
+  /** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
+  readonly read = (entry: Asked): string | undefined => {
+    const { pid, startTicks } = entry;
+    const known = this.#foreign.get(pid);
+    const isKnown = known?.startTicks === startTicks;
+    if (isKnown && known.isSure) return undefined;
+    const origin = readTag(pid) ?? readMark(pid);
+    // The environment is empty for a moment while a program is loaded: it counts when it was so twice.
+    if (origin === undefined && isSettled(entry)) this.#remember(pid, { startTicks, isSure: isKnown });
+    return origin;
+  };
+
+  #remember(pid: number, process: { startTicks: number; isSure: boolean }): void {
+    if (this.#foreign.size >= MAX_FOREIGN) this.#foreign.clear();
+    this.#foreign.set(pid, process);
+  }
+}
+
+/** Whether a process that is foreign now cannot be one that is just being started for a session. */
+const isSettled = (entry: Asked): boolean => ticksNow() - entry.startTicks > YOUNG_TICKS && !descendsFromDaemon(entry);
+
+function descendsFromDaemon({ parent }: Asked): boolean {
+  let pid: number | undefined = parent;
+  while (pid !== undefined && pid > 1 && pid !== process.pid) pid = readProcess(pid)?.parent;
+  return pid === process.pid;
+}

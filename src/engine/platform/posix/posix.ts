@@ -47,7 +47,7 @@ function originsOf(snapshots: ProcessSnapshots): ProcessOrigins {
   const tagOf = (pid: number) => snapshots.tagsOf(snapshots.recent).get(pid);
   return {
     tagOf,
-    originOf: tagOf,
+    originOf: ({ pid }) => tagOf(pid),
     identityOf: (pid) => {
       const entry = readFrom(snapshots, pid);
       return entry && isRunning(entry) ? `posix-${hostname()}/${pid}/${entry.startTicks}` : undefined;

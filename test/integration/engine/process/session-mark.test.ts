@@ -80,7 +80,7 @@ describe('the mark of a session', () => {
   it('new processes of a session are found without a look at others', async () => {
     const older = start('exec sleep 300');
     await eventually(() => {
-      expect(processes.originOf(older)).toBe(markOf(TAG));
+      expect(processes.originOf(processes.read(older)!)).toBe(markOf(TAG));
     });
     const beginning = markStart();
     const pid = start('exec sleep 301');
