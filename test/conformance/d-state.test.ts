@@ -182,7 +182,7 @@ const page: Trap[] = [
     id: 'D27',
     title: 'an environment of 1 MB',
     steps: [
-      run('for i in {1..600}; do export "V$i=$(printf %05000d 0)"; done', { takesMs: 3000 }),
+      run('long=$(printf %05000d 0); for i in {1..600}; do export "V$i=$long"; done; unset long'),
       run('env | wc -c', { exit_code: 126, stdout: /^/, stderr: /Argument list too long/ }),
       run('for i in {1..600}; do unset "V$i"; done'),
       run('env | wc -l', { stdout: /^\d+\n$/ }),

@@ -182,7 +182,11 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
     it('a warning comes before the end, with one result', async () => {
       const id = await openWith({ memory_mb: 100 });
       const warned = () => client.all('resource_warning').filter((event) => event.session_id === id);
-      await client.run(`python3 -c 'import time; a = bytearray(80 * 2**20); time.sleep(1)'`, id);
+      const held = `python3 -c 'import time; a = bytearray(80 * 2**20); time.sleep(300)'`;
+      const { command_id: near } = await client.run(held, id, { background: true });
+      await client.until(() => warned()[0]);
+      await client.request('signal_command', { command_id: near, signal: 'SIGKILL' });
+      await client.event('command_finished', (event) => event.command_id === near);
       expect(warned().map(({ level, resource }) => [level, resource])).toEqual([['warning', 'memory_mb']]);
       const command_id = `once-${randomUUID()}`;
       await client.run(hold(300), id, { stream: true, command_id });
