@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { type AdapterClient, connect, type EventName, type EventPayload } from '../../src/client/index.js';
-import { QUICK, restored } from '../support/broken-connection.js';
+import { QUICK, restored } from '../support/network/broken-connection.js';
 import type { TestDaemon } from '../support/daemon.js';
-import { FlakyProxy } from '../support/flaky-proxy.js';
+import { FlakyProxy } from '../support/network/flaky-proxy.js';
 import { TestCluster, type TestWorker } from './harness/cluster.js';
 
 /** Longer than a worker takes to start, so that none is given up meanwhile, in seconds. */

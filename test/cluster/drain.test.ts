@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { runCli } from '../e2e/cli/support.js';
-import { askRest } from '../support/rest.js';
+import { askRest } from '../support/network/rest.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import type { WireClient } from '../support/wire.js';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
 import { eventually, MIB } from '../support/measure.js';
-import { type ServedSession, serveInSession } from '../support/preview.js';
+import { type ServedSession, serveInSession } from '../support/network/preview.js';
 import { WireClient } from '../support/wire.js';
 import { TestCluster, type TestWorker } from './harness/cluster.js';
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
-import { MCP_WAYS, McpClient } from '../support/mcp.js';
+import { MCP_WAYS, McpClient } from '../support/network/mcp.js';
 import { eventually } from '../support/measure.js';
 import { isRunning } from '../support/processes.js';
 import { TestCluster } from './harness/cluster.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
-import { readSamples } from '../support/prometheus.js';
+import { readSamples } from '../support/network/prometheus.js';
 import { TestCluster } from './harness/cluster.js';
 
 /** The metrics of a daemon's cluster, by their names without the prefix. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { eventually, timed } from '../support/measure.js';
-import { FlakyProxy } from '../support/flaky-proxy.js';
+import { FlakyProxy } from '../support/network/flaky-proxy.js';
 import type { WireClient } from '../support/wire.js';
 import { TestCluster } from './harness/cluster.js';
 import { canRunRedis, freePort, RedisServer } from './harness/redis.js';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { Collector } from '../support/collector.js';
+import { Collector } from '../support/network/collector.js';
 import type { TestDaemon } from '../support/daemon.js';
-import { askRest } from '../support/rest.js';
+import { askRest } from '../support/network/rest.js';
 import type { WireClient } from '../support/wire.js';
 import { TestCluster } from './harness/cluster.js';
 

@@ -7,7 +7,7 @@ import { expect, vi } from 'vitest';
 
 import { TestDaemon } from '../support/daemon.js';
 import { ROOT_MARK } from '../support/root.js';
-import { canMount, Tmpfs } from '../support/tmpfs.js';
+import { canMount, Tmpfs } from '../support/machine/tmpfs.js';
 import { WireClient } from '../support/wire.js';
 import type { TrapContext } from './harness/context.js';
 import { conformance } from './harness/runner.js';

@@ -15,7 +15,7 @@ import { linux } from '../../src/engine/platform/linux/linux.js';
 import { killProcesses } from '../../src/engine/process/end-processes.js';
 import { findSessionProcesses } from '../../src/engine/process/find-processes.js';
 import { markOf } from '../../src/engine/process/session-mark.js';
-import { MECHANISMS } from '../support/limit-mechanisms.js';
+import { MECHANISMS } from '../support/machine/limit-mechanisms.js';
 import { eventually } from '../support/measure.js';
 import { isRunning } from '../support/processes.js';
 

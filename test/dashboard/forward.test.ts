@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { CliProcess } from '../e2e/cli/support.js';
 import { TestDaemon } from '../support/daemon.js';
-import { serveInSession } from '../support/preview.js';
+import { serveInSession } from '../support/network/preview.js';
 import { WireClient } from '../support/wire.js';
 import { canRun, launchChromium } from './harness/chromium.js';
 

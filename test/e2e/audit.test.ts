@@ -11,7 +11,7 @@ import { verifyAudit } from '../../src/engine/audit/verify.js';
 import { ASKING, TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { itRootIf } from '../support/root.js';
-import { canMount, Tmpfs } from '../support/tmpfs.js';
+import { canMount, Tmpfs } from '../support/machine/tmpfs.js';
 import { WireClient } from '../support/wire.js';
 import { CliProcess } from './cli/support.js';
 

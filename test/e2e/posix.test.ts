@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 
 import { daemonTest } from '../support/daemon-test.js';
-import { serveInSession } from '../support/preview.js';
+import { serveInSession } from '../support/network/preview.js';
 import { runCli, urlVariable } from './cli/support.js';
 
 const it = daemonTest({

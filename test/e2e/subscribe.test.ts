@@ -5,7 +5,7 @@ import type { Role } from '../../src/core/access/roles.js';
 import type { Topic } from '../../src/core/protocol/requests/subscriptions.js';
 import type { EventPayload } from '../../src/core/protocol/results.js';
 import { TestDaemon } from '../support/daemon.js';
-import { FlakyProxy } from '../support/flaky-proxy.js';
+import { FlakyProxy } from '../support/network/flaky-proxy.js';
 import { WireClient } from '../support/wire.js';
 
 /** Shortest interval, in milliseconds: the tests wait for a few of them. */

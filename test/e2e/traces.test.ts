@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { connect } from '../../src/client/index.js';
-import { Collector } from '../support/collector.js';
+import { Collector } from '../support/network/collector.js';
 import { ASKING, type DaemonSettings, TestDaemon } from '../support/daemon.js';
-import { MCP_WAYS, McpClient } from '../support/mcp.js';
-import { askRest } from '../support/rest.js';
+import { MCP_WAYS, McpClient } from '../support/network/mcp.js';
+import { askRest } from '../support/network/rest.js';
 import { WireClient } from '../support/wire.js';
 
 /** Sends spans soon: the default is 5 seconds. Source: the SDK's environment variables. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Reporter, TestModule } from 'vitest/node';
 
-import { machine } from '../support/machine.js';
+import { machine } from '../support/machine/machine.js';
 import { type Outcome, renderResults } from './results.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

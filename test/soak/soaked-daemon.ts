@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { type DaemonOptions, TestDaemon } from '../support/daemon.js';
-import { canMount, Tmpfs } from '../support/tmpfs.js';
+import { canMount, Tmpfs } from '../support/machine/tmpfs.js';
 
 /** Room for the daemon's state and the spool, so that a disk can be filled without filling the machine's. */
 const DISK_MIB = 192;

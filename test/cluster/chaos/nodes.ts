@@ -1,5 +1,5 @@
 import type { TestDaemon } from '../../support/daemon.js';
-import { FlakyProxy } from '../../support/flaky-proxy.js';
+import { FlakyProxy } from '../../support/network/flaky-proxy.js';
 import { instanceOf } from '../../support/processes.js';
 import { TestCluster } from '../harness/cluster.js';
 import { freePort, RedisServer } from '../harness/redis.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/measure.js';
-import { serveInSession } from '../../support/preview.js';
+import { serveInSession } from '../../support/network/preview.js';
 import { WireClient } from '../../support/wire.js';
 import { canRunRedis } from '../harness/redis.js';
 import { createToken, type StartedNodes, useNodes } from '../harness/use-nodes.js';

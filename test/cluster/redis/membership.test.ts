@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { NodeInfo } from '../../../src/core/protocol/requests/nodes.js';
 import type { TestDaemon } from '../../support/daemon.js';
-import { FlakyProxy } from '../../support/flaky-proxy.js';
+import { FlakyProxy } from '../../support/network/flaky-proxy.js';
 import { eventually } from '../../support/measure.js';
 import { TestCluster } from '../harness/cluster.js';
 import { canRunRedis, freePort, RedisServer } from '../harness/redis.js';

@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-import { machine } from '../../support/machine.js';
+import { machine } from '../../support/machine/machine.js';
 import { peerNamed } from './adapters.js';
 import { installCommand } from './install.js';
 import { OURS, type Outcome, readResults, type Results, resultsFile, RUNS } from './results.js';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 import { afterAll, expect } from 'vitest';
 
-import { makeCertificate } from '../../support/certificate.js';
+import { makeCertificate } from '../../support/network/certificate.js';
 import { MAIN } from '../../support/daemon.js';
 import { dashboardTest } from '../harness/dashboard-test.js';
 

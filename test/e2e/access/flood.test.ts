@@ -7,12 +7,12 @@ import { promisify } from 'node:util';
 
 import { expect } from 'vitest';
 
-import { makeCertificate } from '../../support/certificate.js';
+import { makeCertificate } from '../../support/network/certificate.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
 import { eventually, MIB } from '../../support/measure.js';
 import { residentBytes } from '../../support/processes.js';
-import { readSamples } from '../../support/prometheus.js';
+import { readSamples } from '../../support/network/prometheus.js';
 import { itRoot } from '../../support/root.js';
 import { WireClient } from '../../support/wire.js';
 

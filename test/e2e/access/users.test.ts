@@ -8,7 +8,7 @@ import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { describeRootIf } from '../../support/root.js';
 import { canSandbox } from '../../support/sandbox.js';
-import { canMakeUsers, TestUser } from '../../support/users.js';
+import { canMakeUsers, TestUser } from '../../support/machine/users.js';
 import { WireClient } from '../../support/wire.js';
 import { runCli } from '../cli/support.js';
 

@@ -7,7 +7,7 @@ import { io } from 'socket.io-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { type ServedSession, serveInSession } from '../../support/preview.js';
+import { type ServedSession, serveInSession } from '../../support/network/preview.js';
 import { WireClient } from '../../support/wire.js';
 import { CliProcess, runCli, urlVariable } from './support.js';
 

@@ -3,9 +3,9 @@ import { getEventListeners } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { type AdapterClient, type ClientCommand, type ClientSession, connect } from '../../../src/client/index.js';
-import { lost, QUICK } from '../../support/broken-connection.js';
+import { lost, QUICK } from '../../support/network/broken-connection.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { FlakyProxy } from '../../support/flaky-proxy.js';
+import { FlakyProxy } from '../../support/network/flaky-proxy.js';
 
 let daemon: TestDaemon;
 let proxy: FlakyProxy;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type EventPayload } from '../../../src/client/index.js';
-import { assemble, breakOften, QUICK, restored } from '../../support/broken-connection.js';
+import { assemble, breakOften, QUICK, restored } from '../../support/network/broken-connection.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { FlakyProxy } from '../../support/flaky-proxy.js';
+import { FlakyProxy } from '../../support/network/flaky-proxy.js';
 import { seededRandom } from '../../support/seeded-random.js';
 
 /** Prints numbered lines to both streams, in bursts, until a file appears; then tells how many rounds there were. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 
 it.each(MCP_WAYS)('a model confirms its own command over MCP by %s', async (_, way) => {
   await using daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self', checkpoint: false } } });

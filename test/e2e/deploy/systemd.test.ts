@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
-import { makeCertificate } from '../../support/certificate.js';
+import { makeCertificate } from '../../support/network/certificate.js';
 import { MAIN, TestDaemon } from '../../support/daemon.js';
-import { canReceiveNotifications, NotifySocket } from '../../support/notify-socket.js';
+import { canReceiveNotifications, NotifySocket } from '../../support/network/notify-socket.js';
 import { makeFolder } from '../cli/support.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

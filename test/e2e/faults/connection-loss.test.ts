@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { ClientProcess } from '../../support/client-process.js';
+import { ClientProcess } from '../../support/network/client-process.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, MIB, observe, percentile } from '../../support/measure.js';
 import { instanceOf, residentBytes, taggedProcesses } from '../../support/processes.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { TestDaemon } from '../../support/daemon.js';
 import { settled } from '../../support/measure.js';
 import { describeRootIf, itRoot } from '../../support/root.js';
-import { canMount } from '../../support/tmpfs.js';
+import { canMount } from '../../support/machine/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
 /** A daemon that sees a /dev/shm of its own, of 1 MiB. */

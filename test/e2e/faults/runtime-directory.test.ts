@@ -6,7 +6,7 @@ import { TestDaemon } from '../../support/daemon.js';
 import { runtimeDirectoriesOf } from '../../support/processes.js';
 import { describeRootIf } from '../../support/root.js';
 import { canSandbox } from '../../support/sandbox.js';
-import { canMount } from '../../support/tmpfs.js';
+import { canMount } from '../../support/machine/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
 const echoed = (text: string) => ({ stdout: `${text}\n`, stderr: '', exit_code: 0, status: 'completed' });

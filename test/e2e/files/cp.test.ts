@@ -18,9 +18,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { makeCertificate } from '../../support/certificate.js';
+import { makeCertificate } from '../../support/network/certificate.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { FlakyProxy } from '../../support/flaky-proxy.js';
+import { FlakyProxy } from '../../support/network/flaky-proxy.js';
 import { eventually } from '../../support/measure.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { CliProcess, runCli, urlVariable } from '../cli/support.js';

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
-import { askRest } from '../../support/rest.js';
+import { askRest } from '../../support/network/rest.js';
 import { WireClient } from '../../support/wire.js';
 
 const SECRET = 'correct-horse-battery';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from '../../../src/core/error-catalogue/catalogue.js';
 import type { RequestName } from '../../../src/core/protocol/requests.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { askRest } from '../../support/rest.js';
+import { askRest } from '../../support/network/rest.js';
 
 let daemon: TestDaemon;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EventPayload } from '../../../src/core/protocol/results.js';
 import { useDaemon } from '../../support/daemon-and-client.js';
 import { itRootIf } from '../../support/root.js';
-import { canMount, Tmpfs } from '../../support/tmpfs.js';
+import { canMount, Tmpfs } from '../../support/machine/tmpfs.js';
 import type { WireClient } from '../../support/wire.js';
 
 describe('health of a session', () => {

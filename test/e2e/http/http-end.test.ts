@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 
 import { describe, expect, it } from 'vitest';
 
-import { ClientProcess } from '../../support/client-process.js';
+import { ClientProcess } from '../../support/network/client-process.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { timed } from '../../support/measure.js';
 

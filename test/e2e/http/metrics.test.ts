@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
-import { type Family, readPage, readSamples } from '../../support/prometheus.js';
+import { type Family, readPage, readSamples } from '../../support/network/prometheus.js';
 import { type WireAnswer, WireClient } from '../../support/wire.js';
 
 const PREFIX = 'shell_adapter_';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, MIB } from '../../support/measure.js';
-import { type ServedSession, serveInSession } from '../../support/preview.js';
+import { type ServedSession, serveInSession } from '../../support/network/preview.js';
 import { residentBytes } from '../../support/processes.js';
 import { canSandbox, startSandboxed } from '../../support/sandbox.js';
 import { WireClient } from '../../support/wire.js';

@@ -7,7 +7,7 @@ import { type RequestName, requests } from '../../../src/core/protocol/requests.
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
 import { eventually } from '../../support/measure.js';
-import { askRest, type RestEvent, type RestOptions, streamRest } from '../../support/rest.js';
+import { askRest, type RestEvent, type RestOptions, streamRest } from '../../support/network/rest.js';
 import { WireClient } from '../../support/wire.js';
 import { behaving, expectNothingLeft, sleepers, uniqueSleep } from '../llm/support.js';
 

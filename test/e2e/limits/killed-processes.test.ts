@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { TestDaemon } from '../../support/daemon.js';
-import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { canSandbox, startSandboxed } from '../../support/sandbox.js';
 import { WireClient } from '../../support/wire.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';
 import { descendantsOf, instanceOf, isRunning, taggedProcesses } from '../../support/processes.js';
 import { WireClient } from '../../support/wire.js';

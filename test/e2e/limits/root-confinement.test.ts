@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { daemonTest } from '../../support/daemon-test.js';
-import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { describeRootIf } from '../../support/root.js';
 import { WireClient } from '../../support/wire.js';
 

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 
 import { MB } from '../../../src/core/limits/limits.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';
-import { canLimitPids, PidsLimit } from '../../support/pids-limit.js';
+import { canLimitPids, PidsLimit } from '../../support/machine/pids-limit.js';
 import { describeRootIf } from '../../support/root.js';
 import { WireClient } from '../../support/wire.js';
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { MB } from '../../../src/core/limits/limits.js';
 import { useDaemon } from '../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../support/daemon.js';
-import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';
 import type { WireClient } from '../../support/wire.js';
 

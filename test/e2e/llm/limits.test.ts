@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
-import { readSamples } from '../../support/prometheus.js';
+import { readSamples } from '../../support/network/prometheus.js';
 import { WireClient } from '../../support/wire.js';
 import { behaving, expectNothingLeft, sleepers, uniqueSleep } from './support.js';
 

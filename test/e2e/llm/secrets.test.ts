@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { ask } from '../../support/http.js';
-import { readSamples } from '../../support/prometheus.js';
+import { readSamples } from '../../support/network/prometheus.js';
 import { WireClient } from '../../support/wire.js';
 import { ToolStage } from '../openai/support.js';
 

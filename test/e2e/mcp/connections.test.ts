@@ -6,7 +6,7 @@ import { CliProcess, runCli } from '../cli/support.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { daemonTest } from '../../support/daemon-test.js';
 import { ask } from '../../support/http.js';
-import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 import { INITIALIZE, JSON_HEADERS } from './support.js';
 
 const it = daemonTest();

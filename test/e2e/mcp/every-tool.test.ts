@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 import { eventually } from '../../support/measure.js';
 
 /** The arguments of the call that `next` of an answer is. */

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { CliProcess, makeFolder, runCli } from '../cli/support.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 import { eventually } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
 

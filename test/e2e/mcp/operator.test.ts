@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
-import { MCP_WAYS, McpClient, type McpClientOptions } from '../../support/mcp.js';
+import { MCP_WAYS, McpClient, type McpClientOptions } from '../../support/network/mcp.js';
 
 /** How long an operator has, in seconds, where a command stays undecided: the test waits until it is over. */
 const SOON_S = 1;

@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest';
 import { TestDaemon } from '../../support/daemon.js';
 import { daemonTest } from '../../support/daemon-test.js';
 import { ask } from '../../support/http.js';
-import { MCP_WAYS, McpClient } from '../../support/mcp.js';
+import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 import { eventually } from '../../support/measure.js';
 import { descendantsOf, isRunning } from '../../support/processes.js';
 import { INITIALIZE, JSON_HEADERS } from './support.js';

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 
 import { makeFolder } from '../cli/support.js';
 import { daemonTest } from '../../support/daemon-test.js';
-import { MCP_WAYS, McpClient, type McpClientOptions } from '../../support/mcp.js';
+import { MCP_WAYS, McpClient, type McpClientOptions } from '../../support/network/mcp.js';
 
 const it = daemonTest();
 

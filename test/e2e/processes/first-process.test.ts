@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { describeRootIf } from '../../support/root.js';
-import { canMount } from '../../support/tmpfs.js';
+import { canMount } from '../../support/machine/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
 const INIT = fileURLToPath(new URL('../../../scripts/init', import.meta.url));

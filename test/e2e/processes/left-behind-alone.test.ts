@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { useDaemon } from '../../support/daemon-and-client.js';
-import { MECHANISMS } from '../../support/limit-mechanisms.js';
+import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';
 import type { WireClient } from '../../support/wire.js';
 import { nextSeconds, ROUNDS, runs, WAYS } from './ways.js';

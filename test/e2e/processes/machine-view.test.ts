@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { ROOT_MARK } from '../../support/root.js';
-import { canMount } from '../../support/tmpfs.js';
+import { canMount } from '../../support/machine/tmpfs.js';
 import { WireClient } from '../../support/wire.js';
 
 const NO_GROUPS = ['unshare', '--mount', 'sh', '-c', 'umount -l /sys/fs/cgroup && exec "$@"', 'sh'];

@@ -1,8 +1,8 @@
 import { type AdapterClient, ClientError, connect, ConfirmationRequiredError } from '../../../src/client/index.js';
 import { TOOLS } from '../../../src/core/tools/tools.js';
 import type { RequestName } from '../../../src/core/protocol/requests.js';
-import { McpClient } from '../../support/mcp.js';
-import { askRest } from '../../support/rest.js';
+import { McpClient } from '../../support/network/mcp.js';
+import { askRest } from '../../support/network/rest.js';
 import { WireClient } from '../../support/wire.js';
 
 /** An answer with bytes as text, or an error. */

@@ -20,7 +20,7 @@ import { SecretMask } from '../../../../src/core/secrets/secret-mask.js';
 import { AuditFile, type AuditFileOptions } from '../../../../src/engine/audit/audit-file.js';
 import { sha256 } from '../../../../src/engine/audit/files.js';
 import { verifyAudit } from '../../../../src/engine/audit/verify.js';
-import { canMount, Tmpfs } from '../../../support/tmpfs.js';
+import { canMount, Tmpfs } from '../../../support/machine/tmpfs.js';
 
 let directory: string;
 let path: string;

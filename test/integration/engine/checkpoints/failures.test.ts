@@ -28,7 +28,7 @@ import { CAN_SET_OWNERS, StagingDirectory } from '../../../../src/engine/checkpo
 import { StatCache } from '../../../../src/engine/checkpoints/files/stat-cache.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { makeTree, removeTree } from '../../../support/tree.js';
-import { canMount, Tmpfs } from '../../../support/tmpfs.js';
+import { canMount, Tmpfs } from '../../../support/machine/tmpfs.js';
 import { CheckpointBench } from './bench.js';
 
 const { directories } = linux;

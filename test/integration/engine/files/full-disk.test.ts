@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { performerWith } from '../../../../src/engine/files/perform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { describeRootIf } from '../../../support/root.js';
-import { canMount, Tmpfs } from '../../../support/tmpfs.js';
+import { canMount, Tmpfs } from '../../../support/machine/tmpfs.js';
 
 const MIB = 1024 * 1024;
 const here = performerWith(linux.directories);

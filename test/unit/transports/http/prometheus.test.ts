@@ -4,7 +4,7 @@ import { requests } from '../../../../src/core/protocol/requests.js';
 import type { NodeInfo } from '../../../../src/core/protocol/requests/nodes.js';
 import type { Sample } from '../../../../src/transports/http/metrics/gauges.js';
 import { PrometheusMetrics } from '../../../../src/transports/http/metrics/prometheus.js';
-import { readPage, readSamples } from '../../../support/prometheus.js';
+import { readPage, readSamples } from '../../../support/network/prometheus.js';
 
 const IDLE: Sample = {
   sessionsByShell: { bash: 0, sh: 0 },

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { expect, it } from 'vitest';
+
+import { TestDaemon } from '../../../support/daemon.js';
+import { MIB, observe, percentile, timed } from '../../../support/measure.js';
+import { WireClient } from '../../../support/wire.js';
+
+/** Making and looking at 50,000 files takes its time on a busy machine, in milliseconds. */
+const LARGE_TIMEOUT_MS = 180_000;
+
+it(
+  '50,000 files: saved, saved again and restored in seconds, while other clients do not notice',
+  { timeout: LARGE_TIMEOUT_MS },
+  async () => {
+    await using daemon = await TestDaemon.start();
+    await using client = await WireClient.connect(daemon.url);
+    const session = await client.openSession();
+    execFileSync(process.execPath, ['-e', MAKE_MANY], { cwd: daemon.workspace });
+    const first = await timed(() => client.request('checkpoint_workspace', {}));
+    expect(first.value).toMatchObject({ files: 50_000 });
+    const times: Record<string, number> = { first: first.ms };
+    const { echoMs, growth } = await observe(client, session, daemon.pid, async () => {
+      times['second'] = (await timed(() => client.request('checkpoint_workspace', {}))).ms;
+      rmSync(join(daemon.workspace, 'd0'), { recursive: true });
+      const { checkpoint_id } = first.value;
+      const restored = await timed(() => client.request('restore_workspace', { checkpoint_id }));
+      times['restore'] = restored.ms;
+      expect(restored.value).toMatchObject({ restored_count: 5000, removed_count: 0 });
+      expect(restored.value.restored).toHaveLength(1000);
+      times['diff'] = (await timed(() => client.request('diff_workspace', { checkpoint_id }))).ms;
+    });
+    const report = JSON.stringify({ ...times, echoP95: percentile(echoMs, 0.95), growth });
+    expect(times['first'], report).toBeLessThan(40_000);
+    expect(times['second'], report).toBeLessThan(20_000);
+    expect(times['restore'], report).toBeLessThan(20_000);
+    expect(percentile(echoMs, 0.95), report).toBeLessThan(2000);
+    expect(growth, report).toBeLessThan(64 * MIB);
+  },
+);
+
+const MAKE_MANY = `
+  const fs = require('node:fs');
+  for (let d = 0; d < 500; d++) {
+    fs.mkdirSync('d' + (d % 10) + '/s' + d, { recursive: true });
+    for (let f = 0; f < 100; f++) fs.writeFileSync('d' + (d % 10) + '/s' + d + '/f' + f, ('file ' + d + ' ' + f + '\\n').repeat(20));
+  }`;
