@@ -159,10 +159,11 @@ export class KnownWorkers {
 
   #forgetLost({ nodes }: RegistryView): void {
     const { workers } = this.#options;
-    const isFilling = performance.now() < this.#filledAt;
     for (const { name, link } of workers.all()) {
-      const isOver = link.state === 'lost' || (link.state === 'resting' && !isFilling);
-      if (isOver && !nodes.has(name) && !this.#registered.has(name)) workers.remove(name);
+      if (nodes.has(name) || this.#registered.has(name)) continue;
+      // The link says whether one runs whose lease is over, or was lost with the registry.
+      if (link.state === 'lost') workers.remove(name);
+      else link.setLease(undefined);
     }
   }
 

@@ -10,7 +10,7 @@ import { randomBytes } from '../engine/system/random.js';
 import { noCapacity } from './failures.js';
 import type { LinkReply } from './links/link-types.js';
 import { registryUnavailable } from './registry/registry.js';
-import type { Candidate, CommandClaim, Registry, Reservation } from './registry/registry.js';
+import type { Candidate, ClaimedPlace, CommandClaim, Registry, Reservation } from './registry/registry.js';
 import type { SessionNode } from './session-nodes.js';
 
 /** Dependencies of `SharedPlaces`. */
@@ -68,9 +68,9 @@ export class SharedPlaces {
 
   /**
    * Notes that a command of a client's own id runs on a node.
-   * @returns `name-incarnation` of the node that it was noted for first; undefined when the registry does not answer
+   * @returns the node that it was noted for first; undefined when the registry does not answer
    */
-  async claim(principal: Principal, commandId: string, nodeId: string): Promise<string | undefined> {
+  async claim(principal: Principal, commandId: string, nodeId: string): Promise<ClaimedPlace | undefined> {
     try {
       return await this.#options.registry.claim(this.#claimOf(principal, commandId), nodeId);
     } catch (error) {

@@ -169,7 +169,9 @@ export class Router {
     const wish = { placement, key };
     const first = earlier ?? this.#choose(wish);
     if (name === 'check_command') return this.#to(first, received);
-    return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received));
+    // What has an id may have run on a node that cannot be reached.
+    const nodeOf = id === undefined ? unusedNode : refusingNode;
+    return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received), nodeOf);
   }
 
   /** All nodes agree by the claim; while it cannot be made by the id, as long as the nodes stay the same. */
@@ -190,7 +192,7 @@ export class Router {
    * Begins something on another node when one has not begun it, unless the request names the node.
    * @param nodeOf the node that has not, by its answer
    */
-  #untilTaken(wish: Wish, begin: Begin, nodeOf = unusedNode): Send {
+  #untilTaken(wish: Wish, begin: Begin, nodeOf: typeof unusedNode): Send {
     return async () => {
       const refusing = new Set<string>();
       for (;;) {
@@ -209,10 +211,11 @@ export class Router {
     const { principal } = received.caller;
     const preferred = this.#nodes.own?.name;
     const about = { labels: placement?.labels, preferred, principal, whyNone: () => this.#whyNone(placement) };
-    return this.#untilTaken(wish, (except) => {
+    const begin: Begin = (except) => {
       const nodes = all.filter(({ name }) => !except.has(name));
       return places.open({ ...about, nodes }, (node, id) => this.#begin(node, received, id));
-    });
+    };
+    return this.#untilTaken(wish, begin, unusedNode);
   }
 
   /** Runs a command on the node of its first try, whichever node that came to. */
@@ -221,17 +224,16 @@ export class Router {
     const begin: Begin = async (except) => {
       const chosen = this.#next(first, wish, except);
       const wanted = chosen.nodeId ?? chosen.name;
-      const holder = await places.claim(principal, commandId, wanted);
-      const nodeId = holder ?? wanted;
+      const claimed = await places.claim(principal, commandId, wanted);
+      const { nodeId, isFirst } = claimed ?? { nodeId: wanted, isFirst: false };
       const node = nodeId === wanted ? chosen : await this.#holder(nodeId, known);
       const answer = await this.#begin(node, received);
-      const { reply } = answer;
-      if ('error' in reply && reply.error.code === 'NODE_UNREACHABLE') places.unclaim(principal, commandId, wanted);
+      // One that was noted before may have run there, sent by another gateway.
+      if (isFirst && unusedNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
       // A node that knows the command answers it also while it is drained.
       if (refusingNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
-      return holder === undefined ? withNoClaim(answer) : answer;
+      return claimed ? answer : withNoClaim(answer);
     };
-    // One that cannot be reached may have run it for another gateway.
     return this.#untilTaken(wish, begin, refusingNode);
   }
 

@@ -39,6 +39,14 @@ export interface CommandClaim {
   readonly commandId: string;
 }
 
+/** Where a command was first noted to run. */
+export interface ClaimedPlace {
+  /** `name-incarnation`. */
+  readonly nodeId: string;
+  /** Whether that was not noted before: no node has run it yet. */
+  readonly isFirst: boolean;
+}
+
 /** What a node writes with each beat. */
 export interface Beat {
   readonly lease: NodeLease;
@@ -124,7 +132,7 @@ export interface Registry {
   /** Gives a place back. */
   release(nodeId: string, session: HeldSession): Promise<void>;
   /** Notes that a command runs on a node, for ten minutes; gives the node that it was noted for first. */
-  claim(claim: CommandClaim, nodeId: string): Promise<string>;
+  claim(claim: CommandClaim, nodeId: string): Promise<ClaimedPlace>;
   /** Takes a claim back that was for this node: the command did not run. */
   unclaim(claim: CommandClaim, nodeId: string): Promise<void>;
 }

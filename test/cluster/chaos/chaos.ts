@@ -97,10 +97,13 @@ class ChaosRun {
     const done = Promise.all(working).finally(() => {
       stop.abort();
     });
+    let told = 0;
     try {
       while (!signal.aborted && performance.now() - this.#startedAt < ms && this.#failures.length < MOST_FAILURES) {
         await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
         this.#look();
+        for (const failure of this.#failures.slice(told)) onLook(failure);
+        told = this.#failures.length;
         onLook(this.#line());
       }
     } finally {

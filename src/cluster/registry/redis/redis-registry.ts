@@ -6,6 +6,7 @@ import { NODE_NAME } from '../../../core/node-name.js';
 import type { HeldSession } from '../../../services/sessions/sessions-options.js';
 import type {
   Beat,
+  ClaimedPlace,
   CommandClaim,
   HeldLease,
   NodeLease,
@@ -167,8 +168,10 @@ export class RedisRegistry implements Registry {
     await this.#connection.run(RELEASE, [this.#key('sessions', nodeId), this.#ownerKey(owner)], [id]);
   }
 
-  async claim(claim: CommandClaim, nodeId: string): Promise<string> {
-    return String(await this.#connection.run(CLAIM, [this.#claimKey(claim)], [nodeId, CLAIM_SECONDS]));
+  async claim(claim: CommandClaim, nodeId: string): Promise<ClaimedPlace> {
+    const answer = await this.#connection.run(CLAIM, [this.#claimKey(claim)], [nodeId, CLAIM_SECONDS]);
+    const [holder, isFirst] = answer as readonly [string, number];
+    return { nodeId: holder, isFirst: isFirst === 1 };
   }
 
   async unclaim(claim: CommandClaim, nodeId: string): Promise<void> {

@@ -106,13 +106,13 @@ return redis.call('ZREM', KEYS[2], ARGV[1])
 `,
 };
 
-/** Notes where a command runs; gives the first note. KEYS: claim. ARGV: id of the node, time in seconds. */
+/** Notes where a command runs; gives the first note, and whether this is it. KEYS: claim. ARGV: id of the node, time in seconds. */
 export const CLAIM: Script = {
   lua: `
 local held = redis.call('GET', KEYS[1])
-if held then return held end
+if held then return { held, 0 } end
 redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
-return ARGV[1]
+return { ARGV[1], 1 }
 `,
 };
 

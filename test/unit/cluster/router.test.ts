@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { nodeUnreachable } from '../../../src/cluster/failures.js';
+import { Router, type Shared } from '../../../src/cluster/router.js';
+import { SessionNodes } from '../../../src/cluster/session-nodes.js';
+import type { Worker } from '../../../src/cluster/workers.js';
+import type { ReceivedRequest, RoutedReply } from '../../../src/services/ports/cluster-port.js';
+
+const workerOf = (name: string) =>
+  ({
+    ...{ name, nodeId: `${name}-aaaaaaa`, isHere: false, isLive: true, isDraining: false },
+    ...{ labels: {}, load: 0, capacity: 8, problem: undefined, begin: () => () => undefined },
+  }) as unknown as Worker;
+
+/** The first of them is chosen, as long as it counts as live; it cannot be connected to. */
+const workers = [workerOf('a'), workerOf('b')];
+
+let asked: string[];
+let isFirst: boolean;
+const unclaim = vi.fn();
+let router: Router;
+
+beforeEach(() => {
+  asked = [];
+  unclaim.mockClear();
+  const find = (node: string) => workers.find(({ name, nodeId }) => name === node || nodeId === node);
+  const places = {
+    claim: () => Promise.resolve({ nodeId: 'a-aaaaaaa', isFirst }),
+    unclaim,
+    open: async ({ nodes }, open) => open(nodes[0]!, 'session_id'),
+  } satisfies Shared['places'];
+  const known = { find: () => Promise.resolve(undefined), assertAvailable: () => undefined, isAvailable: true };
+  router = new Router(
+    new SessionNodes(undefined, { all: () => workers, find }),
+    {} as never,
+    ({ name }) => {
+      asked.push(name);
+      const reply = name === 'a' ? { error: nodeUnreachable(name, 'refused').toBody() } : { status: 'completed' };
+      return Promise.resolve({ reply, isRecorded: false } as unknown as RoutedReply);
+    },
+    { places, known },
+  );
+});
+
+function send(name: ReceivedRequest['name'], request: object): Promise<RoutedReply> | undefined {
+  const caller = { principal: { id: 'agent' } };
+  return router.route({ name, request, payload: request, caller } as unknown as ReceivedRequest)?.();
+}
+
+describe('a node that counts as live, and cannot be connected to', () => {
+  it('has another one open the session, or run a command without an id of its own', async () => {
+    await send('open_session', {});
+    expect(asked.splice(0)).toEqual(['a', 'b']);
+    await send('execute_command', { command: ':' });
+    expect(asked).toEqual(['a', 'b']);
+  });
+
+  it('keeps a command that another gateway may have sent there: it does not run on another one', async () => {
+    isFirst = false;
+    for (let tries = 0; tries < 2; tries += 1) {
+      const answer = await send('execute_command', { command: ':', command_id: 'sent' });
+      expect(answer?.reply).toMatchObject({ error: { code: 'NODE_UNREACHABLE' } });
+    }
+    expect([asked, unclaim.mock.calls]).toEqual([['a', 'a'], []]);
+  });
+
+  it('gives a command back that was not sent', async () => {
+    isFirst = true;
+    await send('execute_command', { command: ':', command_id: 'new' });
+    expect(unclaim.mock.calls).toEqual([[{ id: 'agent' }, 'new', 'a-aaaaaaa']]);
+  });
+});
