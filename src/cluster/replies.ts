@@ -18,6 +18,15 @@ function nodeIn({ reply }: RoutedReply, codes: readonly ErrorCode[]): string | u
 /** The answer of other nodes. */
 export const answeredBy = (reply: LinkReply): RoutedReply => ({ reply, isRecorded: !isOfThisNode(reply) });
 
+/** Says of a command that could not be sent now that it may have run: it was sent before. */
+export function withEarlierTry(answer: RoutedReply): RoutedReply {
+  const { reply } = answer;
+  if (!('error' in reply) || reply.error.code !== 'NODE_UNREACHABLE') return answer;
+  const details = { ...(reply.error.details as object | undefined), maybe_executed: true };
+  const message = `${reply.error.message}; the command was sent there before, and may have been done`;
+  return { ...answer, reply: { error: { ...reply.error, message, details } } };
+}
+
 /** Says that another gateway may have run the same command: the registry could not be asked. */
 export function withNoClaim(answer: RoutedReply): RoutedReply {
   const { reply } = answer;

@@ -11,7 +11,7 @@ import { newIdFor, ownIdOf, type Placed } from './placed-request.js';
 import { choosePlace, placeable } from './placement.js';
 import type { SharedPlaces } from './places.js';
 import type { Relay } from './relay.js';
-import { refusingNode, unusedNode, withNoClaim } from './replies.js';
+import { refusingNode, unusedNode, withEarlierTry, withNoClaim } from './replies.js';
 import type { SessionNode, SessionNodes } from './session-nodes.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 
@@ -169,9 +169,7 @@ export class Router {
     const wish = { placement, key };
     const first = earlier ?? this.#choose(wish);
     if (name === 'check_command') return this.#to(first, received);
-    // What has an id may have run on a node that cannot be reached.
-    const nodeOf = id === undefined ? unusedNode : refusingNode;
-    return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received), nodeOf);
+    return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received));
   }
 
   /** All nodes agree by the claim; while it cannot be made by the id, as long as the nodes stay the same. */
@@ -190,9 +188,9 @@ export class Router {
 
   /**
    * Begins something on another node when one has not begun it, unless the request names the node.
-   * @param nodeOf the node that has not, by its answer
+   * @param nodeOf the node that has not, by its answer. What has an id may have run on one that cannot be reached
    */
-  #untilTaken(wish: Wish, begin: Begin, nodeOf: typeof unusedNode): Send {
+  #untilTaken(wish: Wish, begin: Begin, nodeOf = wish.key === undefined ? unusedNode : refusingNode): Send {
     return async () => {
       const refusing = new Set<string>();
       for (;;) {
@@ -215,7 +213,7 @@ export class Router {
       const nodes = all.filter(({ name }) => !except.has(name));
       return places.open({ ...about, nodes }, (node, id) => this.#begin(node, received, id));
     };
-    return this.#untilTaken(wish, begin, unusedNode);
+    return this.#untilTaken(wish, begin);
   }
 
   /** Runs a command on the node of its first try, whichever node that came to. */
@@ -232,7 +230,8 @@ export class Router {
       if (isFirst && unusedNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
       // A node that knows the command answers it also while it is drained.
       if (refusingNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
-      return claimed ? answer : withNoClaim(answer);
+      if (!claimed) return withNoClaim(answer);
+      return isFirst ? answer : withEarlierTry(answer);
     };
     return this.#untilTaken(wish, begin, refusingNode);
   }
