@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { WireClient } from '../../../support/wire.js';
 import type { ClientOptions } from './client-options.js';
 import { CommandSender } from './commands.js';
 import { Line } from './line.js';
@@ -49,17 +50,30 @@ export async function inSessions(
     const session_id = await openSession(options, line);
     if (session_id !== undefined) {
       await use(session_id, options, { line, commands });
+      line.prepare = () => Promise.resolve();
       await line.ask('close_session', { session_id });
     }
     await sleep(random() * PAUSE_MS);
   }
 }
 
+/** Attaches over each new connection: a session that no client follows ends after a while, also under its commands. */
+function follow(session_id: string, first: WireClient): Line['prepare'] {
+  let attached = first;
+  return async (client) => {
+    if (client === attached) return;
+    attached = client;
+    // The command says what is wrong with its session.
+    await client.request('attach_session', { session_id }).catch(() => undefined);
+  };
+}
+
 /** Runs commands in sessions that count them: their state says how many have run. */
 export const useSessions = (options: ClientOptions): Promise<void> => inSessions(options, countIn);
 
 /** Each command adds one; those that may have run leave one more open. */
-async function countIn(session_id: string, options: ClientOptions, { commands }: ClientParts): Promise<void> {
+async function countIn(session_id: string, options: ClientOptions, { line, commands }: ClientParts): Promise<void> {
+  line.prepare = follow(session_id, await line.connected());
   const { random, signal, fail, counts } = options;
   let [least, most] = [0, 0];
   for (let left = 1 + Math.floor(random() * MOST_COMMANDS); left > 0 && !signal.aborted; left -= 1) {
