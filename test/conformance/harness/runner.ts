@@ -9,7 +9,7 @@ import { WireClient } from '../../support/wire.js';
 import { TrapContext } from './context.js';
 import { remainingWith, zombiesOf } from './leftovers.js';
 import { OURS, readResults, RUNS } from '../peers/results.js';
-import { exceptionsIn, IS_THROUGH_GATEWAY, PLATFORM } from './exceptions.js';
+import { exceptionsIn, IS_THROUGH_GATEWAY, PLATFORM, unsteadyIn } from './exceptions.js';
 import { startGatewayBench } from './gateway-bench.js';
 import { checkAnswer } from './verdict.js';
 import { run, type Step, type Trap } from './table.js';
@@ -62,12 +62,11 @@ export function conformance(section: string, traps: readonly Trap[], options?: D
     });
     if (PEER === undefined) expectResults(section, traps);
     for (const trap of onThisPlatform(section, traps)) {
-      const isSkipped = (trap.daemon !== undefined || trap.isLocal === true) && URL !== undefined;
-      const why = isSkipped ? ' (needs a daemon of its own)' : '';
+      const why = whySkipped(section, trap);
       const fault = trap.knownFault === undefined ? '' : ` (known fault: ${trap.knownFault})`;
       test(
-        `${trap.id} ${trap.title}${why}${fault}`,
-        { skip: isSkipped, repeats: REPEATS, ...(fault !== '' && { fails: true, retry: 0 }) },
+        `${trap.id} ${trap.title}${why === undefined ? '' : ` (${why})`}${fault}`,
+        { skip: why !== undefined, repeats: REPEATS, ...(fault !== '' && { fails: true, retry: 0 }) },
         async () => {
           if (trap.daemon === undefined) return runTrap(trap, bench);
           const own = await setUpBench(trap.daemon);
@@ -82,10 +81,18 @@ export function conformance(section: string, traps: readonly Trap[], options?: D
   });
 }
 
+/** Why a row is not run; undefined when it is. */
+function whySkipped(section: string, { id, daemon, isLocal }: Trap): string | undefined {
+  if ((daemon !== undefined || isLocal === true) && URL !== undefined) return 'needs a daemon of its own';
+  return unsteadyIn(section)[id];
+}
+
 /** The rows with the faults that are known on the platform of this run. */
 function onThisPlatform(section: string, traps: readonly Trap[]): readonly Trap[] {
   const exceptions = exceptionsIn(section);
-  const unknown = Object.keys(exceptions).filter((id) => !traps.some((trap) => trap.id === id));
+  const unknown = Object.keys({ ...exceptions, ...unsteadyIn(section) }).filter(
+    (id) => !traps.some((trap) => trap.id === id),
+  );
   if (unknown.length > 0) throw new Error(`exceptions without a row: ${unknown.join(', ')}`);
   return traps.map((trap) => {
     const fault = exceptions[trap.id] ?? trap.knownFault;

@@ -193,10 +193,16 @@ interface Listing {
   readonly pid: number | undefined;
 }
 
+/** What says why ps(1) could not be run, with the errno: that of exhaustion has an error code of its own. */
+const notListed = (cause: Error): Error =>
+  Object.assign(new Error(`processes cannot be listed: ${cause.message}`, { cause }), {
+    code: (cause as NodeJS.ErrnoException).code,
+  });
+
 /** @throws Error when it cannot be run */
 function run(args: readonly string[]): Listing {
   const { error, stdout, stderr, status, pid } = spawnSync(PS, args, { ...OPTIONS, stdio: ['ignore', 'pipe', 'pipe'] });
-  if (error) throw new Error(`processes cannot be listed: ${error.message}`, { cause: error });
+  if (error) throw notListed(error);
   if (status !== 0 && stdout === '' && stderr !== '') throw new Error(`processes cannot be listed: ${stderr.trim()}`);
   return { text: stdout, pid };
 }
@@ -206,8 +212,7 @@ function runAside(args: readonly string[]): Promise<Listing> {
   return new Promise((resolve, reject) => {
     const child = execFile(PS, args, OPTIONS, (error, text) => {
       // It ends with 1 where none of the processes is left.
-      if (error && error.code !== 1)
-        reject(new Error(`processes cannot be listed: ${error.message}`, { cause: error }));
+      if (error && error.code !== 1) reject(notListed(error));
       else resolve({ text, pid: child.pid });
     });
   });
