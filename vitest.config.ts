@@ -11,6 +11,8 @@ const REPEATS = process.env['CI'] === undefined ? 0 : 2;
 const FUZZ_REPEATS = process.env['FUZZ_INPUTS'] === undefined ? 0 : REPEATS;
 /** Tests of processes wait half of the time: a third worker uses what two leave of two cores. */
 const PROCESS_TEST_WORKERS = 3;
+/** Beside other work, on a machine that is slow at times. */
+const UNIT_TEST_TIMEOUT_MS = 30_000;
 /** Pages in a browser without a graphics card. */
 const BROWSER_TEST_TIMEOUT_MS = 60_000;
 /** A page that installs and builds the project. */
@@ -31,7 +33,15 @@ export default defineConfig({
     ],
     projects: [
       // Pure functions: the files share their modules, which are loaded once for each worker. Threads start and report faster than processes.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false, pool: 'threads' } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          isolate: false,
+          pool: 'threads',
+          testTimeout: UNIT_TEST_TIMEOUT_MS,
+        },
+      },
       {
         test: {
           name: 'integration',

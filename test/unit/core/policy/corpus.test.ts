@@ -12,17 +12,6 @@ const isAllowed = (text: string, preset?: 'strict') =>
 /** Most ordinary commands that may be asked about, as a share. */
 const MOST_ASKED = 0.03;
 
-/** Longest time for a verdict, in milliseconds. */
-const MAX_MS = 0.5;
-/** Runs of each command, of which the fastest counts: others measure what else the machine does. */
-const RUNS = 4;
-
-function timeOf(text: string): number {
-  const start = performance.now();
-  verdictOn(text, SESSION);
-  return performance.now() - start;
-}
-
 describe('a list of attacks, made of subjects and ways to write them', () => {
   it.each(Object.entries(ATTACKS))('%s: none runs unasked under balanced', (_class, attacks) => {
     expect(attacks.filter((text) => isAllowed(text))).toEqual([]);
@@ -49,12 +38,5 @@ describe('a list of ordinary commands', () => {
   it('at most three in a hundred are asked about under balanced', () => {
     const asked = all.filter((text) => !isAllowed(text));
     expect(asked.length / all.length, asked.join('\n')).toBeLessThanOrEqual(MOST_ASKED);
-  });
-
-  it('95 of 100 are judged within half a millisecond by warm code', () => {
-    const times = all
-      .map((text) => Math.min(...Array.from({ length: RUNS }, () => timeOf(text))))
-      .sort((a, b) => a - b);
-    expect(times[Math.floor(times.length * 0.95)]).toBeLessThan(MAX_MS);
   });
 });
