@@ -161,21 +161,26 @@ export class Router {
     const { placement } = request as Placed;
     const id = ownIdOf(received);
     const earlier = this.#earlierPlace(caller.principal.id, id);
-    const shared = earlier ? undefined : this.#shared;
+    const shared = this.#sharedFor(earlier);
     const key = id === undefined ? undefined : `${caller.principal.id} ${id}`;
     if (shared && name === 'open_session') return this.#toReserved(shared, received, { placement });
     if (shared && name === 'execute_command' && id !== undefined)
-      return this.#toClaimed(shared, received, this.#claimOf(shared, id, { placement, key }));
+      return this.#toClaimed(shared, received, this.#claimOf(shared, id, { placement, key }, earlier));
     const wish = { placement, key };
     const first = earlier ?? this.#choose(wish);
     if (name === 'check_command') return this.#to(first, received);
     return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received));
   }
 
+  /** What all nodes share, unless this node knows where something was sent before. */
+  #sharedFor(earlier: SessionNode | undefined): Shared | undefined {
+    return earlier && isConnected(earlier) ? undefined : this.#shared;
+  }
+
   /** All nodes agree by the claim; while it cannot be made by the id, as long as the nodes stay the same. */
-  #claimOf({ known }: Shared, commandId: string, { placement, key }: Wish): Claimed {
+  #claimOf({ known }: Shared, commandId: string, { placement, key }: Wish, earlier: SessionNode | undefined): Claimed {
     const wish = known.isAvailable ? { placement } : { placement, key };
-    return { commandId, first: this.#choose(wish), wish };
+    return { commandId, first: earlier ?? this.#choose(wish), wish };
   }
 
   /** Has a node answer something that is a part of its load meanwhile. */
@@ -220,11 +225,11 @@ export class Router {
   #toClaimed({ places, known }: Shared, received: ReceivedRequest, { commandId, first, wish }: Claimed): Send {
     const { principal } = received.caller;
     const begin: Begin = async (except) => {
-      const chosen = this.#next(first, wish, except);
+      const chosen = await connected(this.#next(first, wish, except));
       const wanted = chosen.nodeId ?? chosen.name;
       const claimed = await places.claim(principal, commandId, wanted);
       const { nodeId, isFirst } = claimed ?? { nodeId: wanted, isFirst: false };
-      const node = nodeId === wanted ? chosen : await this.#holder(nodeId, known);
+      const node = !claimed || isFirst ? chosen : await this.#holder(nodeId, known);
       const answer = await this.#begin(node, received);
       // One that was noted before may have run there, sent by another gateway.
       if (isFirst && unusedNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
@@ -238,8 +243,10 @@ export class Router {
 
   /** The node of the first try of a command. */
   async #holder(nodeId: string, known: Shared['known']): Promise<SessionNode> {
-    const node = this.#nodes.find(nodeId) ?? (await known.find(nodeId));
-    if (!node) throw nodeLost(nameOfNode(nodeId), 'by_id', 'the command was sent there before');
+    const found = this.#nodes.find(nodeId) ?? (await known.find(nodeId));
+    const node = found && (await connected(found));
+    if (!node || (node.nodeId !== nodeId && node.name !== nodeId))
+      throw nodeLost(nameOfNode(nodeId), 'by_id', 'the command was sent there before');
     return node;
   }
 
@@ -304,6 +311,15 @@ export class Router {
     if (typeof commandId === 'string') this.#places.note(principal.id, commandId, place);
     return answer;
   }
+}
+
+/** Whether which run of a node this is does not come from its lease alone, which may be over. */
+const isConnected = (node: SessionNode): boolean => node.isHere || node.link.state !== 'resting';
+
+/** The same node, after an attempt to connect to it, if that is to come: it then knows which run of it this is. */
+async function connected(node: SessionNode): Promise<SessionNode> {
+  if (!isConnected(node) && !node.isHere) await node.link.connect();
+  return node;
 }
 
 /** The way to another node; undefined for what this node answers. */

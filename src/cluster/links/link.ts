@@ -127,7 +127,7 @@ export class Link implements AsyncDisposable {
     }
     this.#use.touch();
     this.#wanted.resolve();
-    return this.#pending.add(request, this.#socket);
+    return this.#pending.add(request, this.#socket, this.#known?.id);
   }
 
   /** Announces a client that gets events without a request of its own, such as an operator. */
@@ -237,7 +237,7 @@ export class Link implements AsyncDisposable {
     this.#clients.tellEnded(socket);
     for (const caller of this.#options.audience()) this.#clients.announce(caller, socket, ownNode);
     this.#clients.resume(socket, ownNode);
-    this.#pending.sendAll(socket);
+    this.#pending.sendAll(socket, this.#known?.id);
     this.#options.onChange();
   }
 

@@ -13,6 +13,8 @@ interface Pending extends LinkRequest {
   isSent: boolean;
   /** Its client, once it was sent; undefined for one without events. */
   client?: LinkClient | undefined;
+  /** `name-incarnation` of the worker that it is for; undefined before the first connection. */
+  readonly run: string | undefined;
   /** Since when it has waited for a connection, on the clock of `performance.now`. */
   waitsSince: number;
 }
@@ -43,11 +45,13 @@ export class PendingRequests {
   /**
    * Adds a request; gives its answer, and never rejects.
    * @param socket over which it is sent; undefined while there is no connection
+   * @param run `name-incarnation` of the worker, as far as it is known
    */
-  add(request: LinkRequest, socket: Socket | undefined): Promise<LinkReply> {
+  add(request: LinkRequest, socket: Socket | undefined, run: string | undefined): Promise<LinkReply> {
     return new Promise((resolve) => {
       const pending: Pending = {
         ...request,
+        run,
         isSent: false,
         waitsSince: performance.now(),
         answer: (reply) => {
@@ -61,9 +65,11 @@ export class PendingRequests {
     });
   }
 
-  /** Sends all of them over a new connection. */
-  sendAll(socket: Socket): void {
-    for (const pending of this.#pending) this.#send(socket, pending);
+  /** Sends all of them over a new connection. Those for an earlier run of the worker fail: another one has nothing of it. */
+  sendAll(socket: Socket, run: string | undefined): void {
+    for (const pending of this.#pending)
+      if (pending.run === undefined || pending.run === run) this.#send(socket, pending);
+      else this.#fail(pending, 'it was started again');
   }
 
   /** Fails those that were sent over a connection that has broken, and must not be sent again. The others wait from now on. */

@@ -191,6 +191,8 @@ async function runStep(step: Step, label: string, context: TrapContext): Promise
     ...step.options,
   });
   const acted = step.during?.(context) ?? Promise.resolve();
+  // Without an answer, what the client did is no longer waited for.
+  acted.catch(() => undefined);
   const answer = await within(answered, patienceMs, title);
   await within(acted, context.marginMs, `${title} (the client's part)`);
   await checkAnswer(answer, step, title, context);

@@ -6,8 +6,10 @@ import { SessionNodes } from '../../../src/cluster/session-nodes.js';
 import type { Worker } from '../../../src/cluster/workers.js';
 import type { ReceivedRequest, RoutedReply } from '../../../src/services/ports/cluster-port.js';
 
-const workerOf = (name: string) =>
+/** A node that is known by its lease; `connect` finds which run of it there is. */
+const workerOf = (name: string, connect = () => Promise.resolve(undefined)) =>
   ({
+    link: { state: 'resting', connect },
     ...{ name, nodeId: `${name}-aaaaaaa`, isHere: false, isLive: true, isDraining: false },
     ...{ labels: {}, load: 0, capacity: 8, problem: undefined, begin: () => () => undefined },
   }) as unknown as Worker;
@@ -46,6 +48,23 @@ function send(name: ReceivedRequest['name'], request: object): Promise<RoutedRep
   const caller = { principal: { id: 'agent' } };
   return router.route({ name, request, payload: request, caller } as unknown as ReceivedRequest)?.();
 }
+
+it('a command that was sent to an earlier run of a node is lost, though its lease says that the run goes on', async () => {
+  isFirst = false;
+  const [before] = workers;
+  const restarted = workerOf('a', () => {
+    Object.assign(restarted, { nodeId: 'a-bbbbbbb' });
+    return Promise.resolve(undefined);
+  });
+  workers[0] = restarted;
+  try {
+    const sent = send('execute_command', { command: ':', command_id: 'sent' });
+    await expect(sent).rejects.toMatchObject({ code: 'NODE_LOST', details: { maybe_executed: true } });
+    expect(asked).toEqual([]);
+  } finally {
+    workers[0] = before!;
+  }
+});
 
 describe('a node that counts as live, and cannot be connected to', () => {
   it('has another one open the session, or run a command without an id of its own', async () => {
