@@ -2,6 +2,7 @@
 // copies of one folder. Desktop Commander is installed into this user's cache when it is not there. A task may take several calls.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,17 +52,14 @@ const TASKS = [
     ours: [['search_files', { pattern: 'needle_in_one_file' }]],
     theirs: (at) => [
       ['start_search', { path: at(''), pattern: 'needle_in_one_file', searchType: 'content' }],
-      (text) => untilComplete(text),
+      untilFound,
     ],
     finds: 'needle_in_one_file',
   },
   {
     name: 'find a word that is everywhere',
     ours: [['search_files', { pattern: 'export const' }]],
-    theirs: (at) => [
-      ['start_search', { path: at(''), pattern: 'export const', searchType: 'content' }],
-      (text) => untilComplete(text),
-    ],
+    theirs: (at) => [['start_search', { path: at(''), pattern: 'export const', searchType: 'content' }], untilFound],
     finds: 'export const',
   },
   {
@@ -93,14 +91,11 @@ const TASKS = [
   },
 ];
 
-/** A search of theirs runs on; its results are asked for until it is complete. */
-const untilComplete = (text) => {
-  const [, id] =
-    /(?:sessionId|session|search session)[^\w]*:?\s*(search_[\w-]+)/i.exec(text) ??
-    /(search_\d[\w-]*)/.exec(text) ??
-    [];
-  if (id === undefined || /complet/i.test(text.split('\n').slice(-4).join('\n'))) return undefined;
-  return ['get_more_search_results', { sessionId: id }];
+/** A search of theirs goes on beside: it is asked for until its first results come, or it has ended. */
+const untilFound = (text) => {
+  const [, id] = /session: (search_\w+)/.exec(text) ?? [];
+  const isOver = id === undefined || !/Status: (?:RUNNING|IN PROGRESS)/.test(text) || /^📄/m.test(text);
+  return isOver ? undefined : ['get_more_search_results', { sessionId: id }];
 };
 
 function lines(count) {
@@ -125,6 +120,15 @@ function makeFolder(name) {
   );
   writeFileSync(join(folder, 'large.log'), log.join(''));
   return folder;
+}
+
+/** A daemon that `mcp --start` starts needs a port that is known. */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 async function connect(command, args, cwd, env = {}) {
@@ -171,7 +175,7 @@ writeFileSync(
   JSON.stringify({
     adapter: { workspace_directory: ourFolder, state_directory: join(root, 'state') },
     logging: { log_file_path: join(root, 'log') },
-    socketio: { port: 0 },
+    socketio: { port: await freePort() },
     confirmation: { mode: 'off' },
   }),
 );

@@ -33,6 +33,16 @@ export const PWSH_ROWS: readonly Row[] = [
       run("/usr/bin/printf 'one\\r\\ntwo\\tthree\\r\\n'", { stdout: 'one\r\ntwo\tthree\r\n' }),
     ],
   },
+  {
+    title: 'both streams as one, in the order of writing',
+    steps: [
+      runWith({ isMerged: true }, 'for ($i = 1; $i -le 3; $i++) { sh -c "echo o$i; echo e$i >&2" }', {
+        stdout: 'o1\ne1\no2\ne2\no3\ne3\n',
+      }),
+      runWith({ isMerged: true, args: ['-c', 'echo o; echo e >&2; exit 3'] }, 'sh', { stdout: 'o\ne\n', exitCode: 3 }),
+      run("sh -c 'echo e >&2; echo o'", { stdout: 'o\n', stderr: 'e\n' }),
+    ],
+  },
   { title: 'NUL bytes', steps: [run("/usr/bin/printf 'a\\0b\\n\\0'", { stdout: 'a\0b\n\0' })] },
   { title: 'characters of every length', steps: [run('"aé漢😀āăąŀ"', { stdout: 'aé漢😀āăąŀ\n' })] },
   {
