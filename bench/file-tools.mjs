@@ -1,5 +1,6 @@
 // The file tools of MCP beside those of Desktop Commander, on the same tasks: `npm run bench:file-tools`. Both servers run over stdio in
-// copies of one folder. Desktop Commander is installed into this user's cache when it is not there. A task may take several calls.
+// copies of one folder. Desktop Commander is installed into this user's cache when it is not there. A task may take several calls. With
+// SHOW_ANSWERS=1 in the environment, it prints what they answer.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
