@@ -11,7 +11,8 @@ import { fileURLToPath } from 'node:url';
 
 import { Redis } from 'ioredis';
 
-import { connectRegistry, LEASE_MS, SESSIONS_EACH } from './cluster/registry.mjs';
+import { SharedPlaces } from '../dist/cluster/places.js';
+import { connectRegistry, LEASE_MS, log, SESSIONS_EACH } from './cluster/registry.mjs';
 
 /** Processes that the nodes are divided among. */
 const PROCESSES = 2;
@@ -19,6 +20,8 @@ const PROCESSES = 2;
 const WINDOW_MS = 12_000;
 /** Pause between two sessions that are placed, in milliseconds. */
 const PLACE_PAUSE_MS = 20;
+/** How long sessions are placed while the nodes are frozen, in milliseconds: their leases last longer. */
+const FROZEN_MS = 2500;
 /** Nodes, and how many of them are gateways, which read all nodes with each beat; all of them read where all are equal. */
 const ROUNDS = [
   { kind: 'gateways and workers', nodes: 10, readers: 2 },
@@ -73,21 +76,35 @@ async function startNodes(url, { nodes, readers }) {
   await messages('joined');
   return {
     begin: () => children.forEach((child) => child.send('begin')),
+    freeze: () => children.forEach((child) => child.kill('SIGSTOP')),
     report: () => {
       children.forEach((child) => child.send('report'));
       return messages('beats');
     },
     stop: async () => {
       const exits = children.map((child) => once(child, 'exit'));
-      children.forEach((child) => child.send('stop'));
+      children.forEach((child) => child.kill('SIGKILL'));
       await Promise.all(exits);
     },
   };
 }
 
-/** Places sessions as a gateway does, and looks nodes up, for a time; gives how long each has taken. */
-async function placeFor(ms, url) {
+/** Nodes as a gateway knows them by their leases. */
+function nodesOf({ nodes }) {
+  const workers = [...nodes.values()].filter(({ url }) => url !== null);
+  return workers.map(({ node: name, incarnation, labels, sessions, one_shots: oneShots, capacity }) => {
+    const about = { name, nodeId: `${name}-${incarnation}`, labels, capacity, load: sessions + oneShots };
+    return { ...about, isLive: true, isDraining: false };
+  });
+}
+
+/**
+ * Places sessions as a gateway does, and looks nodes up, for a time; gives how long each has taken.
+ * @param pauseMs between two sessions
+ */
+async function placeFor(ms, url, pauseMs) {
   const { registry, connection } = await connectRegistry(url);
+  const places = new SharedPlaces({ registry, ownNode: 'gateway', maxSessions: () => 100_000, log });
   const times = { reserve: [], find: [], read: [] };
   const timed = async (kind, work) => {
     const start = performance.now();
@@ -96,19 +113,18 @@ async function placeFor(ms, url) {
     return value;
   };
   const end = performance.now() + ms;
-  const { nodes } = await timed('read', () => registry.read());
-  const workers = [...nodes.values()].filter(({ url: address }) => address !== null);
+  let nodes = nodesOf(await timed('read', () => registry.read()));
   for (let count = 0; performance.now() < end; count++) {
-    const candidates = workers.map(({ node, incarnation }) => {
-      const nodeId = `${node}-${incarnation}`;
-      return { node, nodeId, sessionId: `session_${nodeId}.${String(count).padStart(22, 'A')}` };
-    });
-    const wish = { candidates, labels: {}, owner: `owner-${count % 50}`, maxOfOwner: 100_000, preferred: undefined };
-    const place = await timed('reserve', () => registry.reserve(wish));
-    await registry.release(place.nodeId, { id: place.sessionId, owner: wish.owner });
-    await timed('find', () => registry.find(workers[count % workers.length].node));
-    if (count % 10 === 0) await timed('read', () => registry.read());
-    await sleep(PLACE_PAUSE_MS);
+    const principal = { id: `owner-${count % 50}`, name: 'owner', role: 'agent', isLocalPeer: false };
+    const wish = { nodes, preferred: undefined, labels: {}, principal, whyNone: () => 'all are full' };
+    let place;
+    // An answer without the session gives the place back.
+    const take = (node) => ((place = node), Promise.resolve({ reply: {}, isRecorded: true }));
+    await timed('reserve', () => places.open(wish, take));
+    place.load += 1;
+    await timed('find', () => registry.find(nodes[count % nodes.length].name));
+    if (count % 10 === 0) nodes = nodesOf(await timed('read', () => registry.read()));
+    if (pauseMs > 0) await sleep(pauseMs);
   }
   await connection[Symbol.asyncDispose]();
   return times;
@@ -130,10 +146,12 @@ async function measure(round) {
   await sleep(WINDOW_MS);
   const after = await statistics(redis);
   const beats = (await nodes.report()).flat();
-  const placing = performance.now();
-  const times = await placeFor(WINDOW_MS / 2, server.url);
-  const placed = (performance.now() - placing) / 1000;
-  const busyMs = (await statistics(redis)).cpuMs - after.cpuMs;
+  const times = await placeFor(WINDOW_MS / 2, server.url, PLACE_PAUSE_MS);
+  // Beats cost more than places do, so that these are measured without them, too.
+  nodes.freeze();
+  const quiet = await statistics(redis);
+  const alone = await placeFor(FROZEN_MS, server.url, 0);
+  const busyMs = (await statistics(redis)).cpuMs - quiet.cpuMs;
   const per = (field) => (after[field] - before[field]) / (WINDOW_MS / 1000);
   await nodes.stop();
   redis.disconnect();
@@ -148,7 +166,7 @@ async function measure(round) {
     read: both(times.read),
     reserve: both(times.reserve),
     find: both(times.find),
-    placeMs: (busyMs - per('cpuMs') * placed) / times.reserve.length,
+    placeMs: busyMs / alone.reserve.length,
   };
 }
 

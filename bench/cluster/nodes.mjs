@@ -25,7 +25,7 @@ const timed = (registry) => ({
 });
 
 async function startNode(number) {
-  const { connection, registry } = await connectRegistry(url);
+  const { registry } = await connectRegistry(url);
   const node = `node-${number}`;
   const incarnation = String(number).padStart(7, 'a');
   const isReader = number < readers;
@@ -52,20 +52,12 @@ async function startNode(number) {
   // Nodes do not start at the same instant.
   await sleep(Math.random() * (LEASE_MS / 3));
   await membership.join(isWorker ? `https://10.0.0.1:${8000 + number}` : null);
-  return async () => {
-    await membership[Symbol.asyncDispose]();
-    await connection[Symbol.asyncDispose]();
-  };
 }
 
-const stops = await Promise.all(numbers.map(startNode));
-process.on('message', async (message) => {
+await Promise.all(numbers.map(startNode));
+process.on('message', (message) => {
   if (message === 'begin') beats = [];
   if (message === 'report') process.send({ beats });
-  if (message === 'stop') {
-    await Promise.all(stops.map((stop) => stop()));
-    process.exit(0);
-  }
 });
 process.once('disconnect', () => process.exit(1));
 process.send({ joined: true });

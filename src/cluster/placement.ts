@@ -45,6 +45,24 @@ export function choosePlace<N extends PlacementNode>(nodes: readonly N[], wish: 
   return first && near && near.load <= first.load + MAX_MORE ? near : first;
 }
 
+/**
+ * The least full nodes that can take something more, as far as this node knows, at most `count` of them, and of equally
+ * full ones the first by name; and the preferred one besides, if it can take it.
+ */
+export function leastFull<N extends PlacementNode>(
+  nodes: readonly N[],
+  wish: PlacementWish,
+  count: number,
+): readonly N[] {
+  const able = placeable(nodes, wish);
+  if (able.length <= count) return able;
+  const ranked = able.map((node) => ({ node, fullness: fullnessOf(node) }));
+  ranked.sort((a, b) => a.fullness - b.fullness || (a.node.name < b.node.name ? -1 : 1));
+  const least = ranked.slice(0, count).map(({ node }) => node);
+  const preferred = able.find(({ name }) => name === wish.preferred);
+  return preferred && !least.includes(preferred) ? [...least, preferred] : least;
+}
+
 /** So much more than the least full node the preferred one may carry, as in the registry. */
 const MAX_MORE = 1;
 

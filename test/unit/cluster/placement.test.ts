@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { choosePlace, type PlacementNode, rendezvous } from '../../../src/cluster/placement.js';
+import { choosePlace, leastFull, type PlacementNode, rendezvous } from '../../../src/cluster/placement.js';
 
 const label = fc.constantFrom('a', 'b');
 const node = fc.record({
@@ -84,6 +84,26 @@ describe('the place of something new', () => {
     }
     for (const count of counts.values()) expect(count).toBeGreaterThan(850);
     expect(counts.size).toBe(3);
+  });
+});
+
+describe('the least full nodes', () => {
+  it('are those that would be chosen one after the other, and the preferred one', () => {
+    fc.assert(
+      fc.property(nodes, fc.dictionary(label, label), fc.nat(), fc.nat({ max: 8 }), (all, labels, index, count) => {
+        const preferred = all[index % Math.max(all.length, 1)]?.name;
+        const chosen: PlacementNode[] = [];
+        for (let i = 0; i < count; i += 1) {
+          const left = all.filter((one) => !chosen.includes(one));
+          const next = choosePlace(left, { labels });
+          if (next) chosen.push(next);
+        }
+        const near = all.filter((one) => one.name === preferred && canTake(one, labels) && !chosen.includes(one));
+        const found = leastFull(all, { labels, preferred }, count);
+        expect(new Set(found)).toEqual(new Set([...chosen, ...near]));
+        expect(found).toHaveLength(chosen.length + near.length);
+      }),
+    );
   });
 });
 
