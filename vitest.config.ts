@@ -19,6 +19,10 @@ const BROWSER_TEST_TIMEOUT_MS = 60_000;
 const PAGE_TEST_TIMEOUT_MS = 600_000;
 /** The files of a worker share their modules, which takes a fifth less of the time of a processor. */
 const SHARED_MODULES = { isolate: false };
+/** Pure functions: the files share their modules, which are loaded once for each worker. Threads start and report faster than processes. */
+const PURE = { isolate: false, pool: 'threads', testTimeout: UNIT_TEST_TIMEOUT_MS } as const;
+/** Lists of thousands of commands, random input, schemas of other standards: not at each save of a file. */
+const LONG_UNIT_TESTS = 'test/unit/**/*.long.test.ts';
 /** One file after the other. */
 const ALONE = { maxWorkers: 1, sequence: { groupOrder: 6 } };
 /** A tool of some hundred megabytes from npm. */
@@ -32,16 +36,8 @@ export default defineConfig({
       ...(process.env['REAL_AGENTS'] === 'record' ? ['./test/real-agents/results-reporter.ts'] : []),
     ],
     projects: [
-      // Pure functions: the files share their modules, which are loaded once for each worker. Threads start and report faster than processes.
-      {
-        test: {
-          name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
-          isolate: false,
-          pool: 'threads',
-          testTimeout: UNIT_TEST_TIMEOUT_MS,
-        },
-      },
+      { test: { name: 'unit', ...PURE, include: ['test/unit/**/*.test.ts'], exclude: [LONG_UNIT_TESTS] } },
+      { test: { name: 'unit-long', ...PURE, include: [LONG_UNIT_TESTS] } },
       {
         test: {
           name: 'integration',
