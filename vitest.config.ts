@@ -30,6 +30,8 @@ const REAL_CLI_INSTALL_TIMEOUT_MS = 660_000;
 
 export default defineConfig({
   test: {
+    // Modules that have not changed since the last run, of any project, are not compiled again: a third of the unit tests' time.
+    experimental: { fsModuleCache: true },
     reporters: [
       'default',
       './test/support/failure-reporter.ts',
