@@ -2,7 +2,7 @@ import type { Counter } from 'prom-client';
 
 import type { ErrorCode } from '../../../core/errors.js';
 import type { NodeInfo } from '../../../core/protocol/requests/nodes.js';
-import { bind, bindTime, type Count, type Instruments, type TakeTime } from './instruments.js';
+import { type Count, type Instruments, type TakeTime } from './instruments.js';
 import { REQUEST_BUCKETS } from './request-metrics.js';
 
 /** States of a worker. */
@@ -44,9 +44,9 @@ export class ClusterCounters {
       [],
       REQUEST_BUCKETS,
     );
-    this.#takeTime = bindTime(seconds, {});
+    this.#takeTime = instruments.bindTime(seconds, {});
     const losses = instruments.counter('cluster_node_losses_total', 'Workers that a gateway has lost.', []);
-    this.#countLoss = bind(losses, {});
+    this.#countLoss = instruments.bind(losses, {});
   }
 
   /** Counts a request that was sent on; the duration is in milliseconds. */
@@ -78,6 +78,6 @@ export class RegistryCounters {
       'Requests to the registry of the cluster, Redis, that have failed.',
       [],
     );
-    this.failed = bind(errors, {});
+    this.failed = instruments.bind(errors, {});
   }
 }

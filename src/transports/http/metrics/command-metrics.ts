@@ -8,7 +8,7 @@ import {
   type CommandKind,
   type OutputMeters,
 } from '../../../core/metrics/metrics.js';
-import { bind, bindTime, type Count, each, type Instruments, type TakeTime } from './instruments.js';
+import { type Count, each, type Instruments, type TakeTime } from './instruments.js';
 
 /** In seconds: from shell builtins to the longest default run time of a command. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600];
@@ -28,26 +28,28 @@ export class CommandMetrics {
       'Commands that have ended, by the status of their result.',
       ['kind', 'status'],
     );
-    this.#finished = each(COMMAND_KINDS, (kind) => each(COMMAND_ENDS, (status) => bind(finished, { kind, status })));
+    this.#finished = each(COMMAND_KINDS, (kind) =>
+      each(COMMAND_ENDS, (status) => instruments.bind(finished, { kind, status })),
+    );
     const seconds = instruments.histogram('command_duration_seconds', 'Run time of commands.', ['kind'], BUCKETS);
-    this.#times = each(COMMAND_KINDS, (kind) => bindTime(seconds, { kind }));
+    this.#times = each(COMMAND_KINDS, (kind) => instruments.bindTime(seconds, { kind }));
     const cpu = instruments.counter('commands_cpu_seconds_total', 'CPU time that commands have used.', []);
-    this.#cpuSeconds = bind(cpu, {});
+    this.#cpuSeconds = instruments.bind(cpu, {});
     const exceeded = instruments.counter(
       'limits_exceeded_total',
       'Commands that were killed because they exceeded a limit.',
       ['limit'],
     );
-    this.#exceeded = each(RESOURCES, (limit) => bind(exceeded, { limit }));
+    this.#exceeded = each(RESOURCES, (limit) => instruments.bind(exceeded, { limit }));
     const output = instruments.counter('output_bytes_total', 'Bytes that commands have printed.', ['stream']);
-    this.output = each(['stdout', 'stderr'], (stream) => bind(output, { stream }));
+    this.output = each(['stdout', 'stderr'], (stream) => instruments.bind(output, { stream }));
     const confirmed = instruments.counter(
       'confirmations_total',
       'Commands that needed confirmation, by who decides and by outcome.',
       ['requires', 'outcome'],
     );
     this.#confirmed = each(CONFIRMATION_MODES, (requires) =>
-      each(CONFIRMATION_OUTCOMES, (outcome) => bind(confirmed, { requires, outcome })),
+      each(CONFIRMATION_OUTCOMES, (outcome) => instruments.bind(confirmed, { requires, outcome })),
     );
   }
 

@@ -1,5 +1,5 @@
 import { EGRESS_OUTCOMES, type EgressOutcome } from '../../../core/metrics/metrics.js';
-import { bind, type Count, each, type Instruments } from './instruments.js';
+import { type Count, each, type Instruments } from './instruments.js';
 
 /** Metrics of connections out of sandboxes with an allow-list. */
 export class EgressCounters {
@@ -12,13 +12,13 @@ export class EgressCounters {
       'Connections that programs in a sandbox with an allow-list wanted, by outcome.',
       ['outcome'],
     );
-    this.#connections = each(EGRESS_OUTCOMES, (outcome) => bind(connections, { outcome }));
+    this.#connections = each(EGRESS_OUTCOMES, (outcome) => instruments.bind(connections, { outcome }));
     const bytes = instruments.counter(
       'egress_bytes_total',
       'Bytes of ended connections out of sandboxes, by direction as the sandbox sees it.',
       ['direction'],
     );
-    this.#bytes = each(['sent', 'received'], (direction) => bind(bytes, { direction }));
+    this.#bytes = each(['sent', 'received'], (direction) => instruments.bind(bytes, { direction }));
   }
 
   /** Counts a connection. */

@@ -1,6 +1,6 @@
 import { NOTIFICATION_OUTCOMES, type NotificationOutcome } from '../../../core/metrics/metrics.js';
 import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../../core/notifications/notification.js';
-import { bind, type Count, each, type Instruments } from './instruments.js';
+import { type Count, each, type Instruments } from './instruments.js';
 
 /** Metrics of notifications to webhooks. */
 export class NotificationMetrics {
@@ -13,7 +13,7 @@ export class NotificationMetrics {
       ['event', 'outcome'],
     );
     this.#ended = each(NOTIFICATION_EVENTS, (event) =>
-      each(NOTIFICATION_OUTCOMES, (outcome) => bind(ended, { event, outcome })),
+      each(NOTIFICATION_OUTCOMES, (outcome) => instruments.bind(ended, { event, outcome })),
     );
   }
 

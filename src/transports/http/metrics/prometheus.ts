@@ -171,6 +171,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
 
   /** Renders all metrics as text, in the format of `contentType`. */
   async render(): Promise<string> {
+    this.#instruments.enter();
     const own = await this.#registry.metrics();
     return this.#readOthers ? mergeExpositions([own, ...(await this.#readOthers())]) : own;
   }

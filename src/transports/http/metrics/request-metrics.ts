@@ -2,7 +2,7 @@ import type { Counter } from 'prom-client';
 
 import type { ErrorCode } from '../../../core/errors.js';
 import { type RequestName, requests } from '../../../core/protocol/requests.js';
-import { bind, bindTime, type Count, each, type Instruments, type TakeTime } from './instruments.js';
+import { type Count, each, type Instruments, type TakeTime } from './instruments.js';
 
 /** In seconds: some requests are answered from memory, others wait for the end of a command. */
 export const REQUEST_BUCKETS = [
@@ -16,6 +16,7 @@ const REFUSALS = ['FORBIDDEN', 'RATE_LIMITED', 'RESOURCE_EXHAUSTED', 'UNAUTHORIZ
 
 /** Metrics of connections and requests. */
 export class RequestMetrics {
+  readonly #instruments: Instruments;
   readonly #requests: Counter<'request' | 'outcome'>;
   /** By request and outcome; outcomes other than `ok` are added when they first occur. */
   readonly #answered = new Map<string, Count>();
@@ -23,6 +24,7 @@ export class RequestMetrics {
   readonly #times: Readonly<Record<RequestName | 'unknown', TakeTime>>;
 
   constructor(instruments: Instruments) {
+    this.#instruments = instruments;
     this.#requests = instruments.counter(
       'requests_total',
       'Answered requests, by `ok` or error code. Invalid names count as `unknown`.',
@@ -37,7 +39,7 @@ export class RequestMetrics {
       ['request'],
       REQUEST_BUCKETS,
     );
-    this.#times = each(REQUEST_NAMES, (request) => bindTime(latency, { request }));
+    this.#times = each(REQUEST_NAMES, (request) => instruments.bindTime(latency, { request }));
   }
 
   /** Counts a refused connection. */
@@ -55,7 +57,7 @@ export class RequestMetrics {
     const key = `${request} ${outcome}`;
     const known = this.#answered.get(key);
     if (known) return known;
-    const count = bind(this.#requests, { request, outcome });
+    const count = this.#instruments.bind(this.#requests, { request, outcome });
     this.#answered.set(key, count);
     return count;
   }

@@ -2,7 +2,7 @@ import type { Counter } from 'prom-client';
 
 import { SHELL_REPLACEMENTS, type ShellReplacement } from '../../../core/metrics/metrics.js';
 import { events, type SessionEndReason } from '../../../core/protocol/results.js';
-import { bind, type Count, each, type Instruments } from './instruments.js';
+import { type Count, each, type Instruments } from './instruments.js';
 
 /** Metrics of sessions and their shells. */
 export class SessionMetrics {
@@ -17,13 +17,15 @@ export class SessionMetrics {
       ['shell'],
     );
     const closed = instruments.counter('sessions_closed_total', 'Sessions that have ended.', ['reason']);
-    this.#closed = each(events.session_closed.schema.shape.reason.options, (reason) => bind(closed, { reason }));
+    this.#closed = each(events.session_closed.schema.shape.reason.options, (reason) =>
+      instruments.bind(closed, { reason }),
+    );
     const replaced = instruments.counter(
       'shell_restarts_total',
       'New shells in a continuing session: the old one ended, or a client requested a reset.',
       ['cause'],
     );
-    this.#replaced = each(SHELL_REPLACEMENTS, (cause) => bind(replaced, { cause }));
+    this.#replaced = each(SHELL_REPLACEMENTS, (cause) => instruments.bind(replaced, { cause }));
   }
 
   /** Exports the sessions of a shell as 0 until the first one is opened. */
