@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 
+import type { Configuration } from '../config/model/configuration.js';
 import type { Quotas } from '../services/access/quotas.js';
 import type { Services } from '../services/services.js';
 import { WorkspaceGuard } from '../services/checkpoints/checkpoint-guard.js';
@@ -30,6 +31,7 @@ import type { Executions } from '../services/users/executions.js';
 
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
+import { rememberLast } from '../core/remember-last.js';
 import { ownPaths } from './gate/gate-settings.js';
 import { commandLimits, sessionLimits, watchSettings } from './settings/limits.js';
 
@@ -187,10 +189,11 @@ export function buildGates(
   },
   { gate, configuration, audit, log }: RuntimeContext,
 ): Pick<Guards, 'gate' | 'startupGate' | 'shellGate'> & { readonly fileGate: FileGate } {
+  const pathsOf = rememberLast((current: Configuration) => ownPaths(current, dirname(runtimePath)));
   const facts = new SessionFacts({
     executions,
     shell: pool.defaultShell.shell.name,
-    ownPaths: () => ownPaths(configuration(), dirname(runtimePath)),
+    ownPaths: () => pathsOf(configuration()),
   });
   const shared = { settings: gate, facts, audit, log: log('gate') };
   const guard = new WorkspaceGuard({

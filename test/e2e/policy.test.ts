@@ -253,6 +253,27 @@ describe('with a gate', () => {
     expect((await client.run('ls -d .', session_id)).stdout).toBe('.\n');
   });
 
+  it('a command that was allowed is judged again once its name stands for something else', async () => {
+    const session_id = await client.openSession();
+    const statusOf = async (command: string) => (await client.run(command, session_id)).status;
+    const approve = async (command: string) => {
+      const { confirmation_id = '', command_sha256 } = await client.run(command, session_id);
+      await client.request('confirm_command', {
+        confirmation_id,
+        command_sha256,
+        decision: 'approve',
+        justification: 'a test',
+      });
+    };
+    expect([await statusOf('deploy x'), await statusOf('deploy x')]).toEqual(['completed', 'completed']);
+    await approve('deploy() { rm -rf "$1"; }');
+    expect(await statusOf('deploy x')).toBe('confirmation_required');
+    await client.run('unset -f deploy', session_id);
+    expect([await statusOf('deploy x'), await statusOf('deploy x')]).toEqual(['completed', 'completed']);
+    await approve("alias deploy='rm -rf'");
+    expect(await statusOf('deploy x')).toBe('confirmation_required');
+  });
+
   it('commands of one session keep their order, those that need a look at the session too', async () => {
     const session_id = await client.openSession();
     const runs = Array.from({ length: 20 }, (_, index) => {

@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.js';
-import type { PolicyFacts, TypingFacts } from '../../core/policy/model/facts.js';
+import { NO_TYPING, type PolicyFacts, type TypingFacts } from '../../core/policy/model/facts.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { confirmInstead, type Policy } from '../../core/policy/decision/policy.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';
@@ -10,6 +10,7 @@ import { judgedCommands } from '../registry/judged-commands.js';
 import type { ApprovalGuard, CheckpointGuard, GateQuestion, TypingGateOptions } from './gate-options.js';
 import type { SyntaxGuard } from './syntax-guard.js';
 import { decideHere } from './decide-here.js';
+import { KnownVerdicts } from './known-verdicts.js';
 import { judgementRecord, refuse } from './gate-verdicts.js';
 import { placeOf, unchanged } from './judged-place.js';
 import { isBusy } from './session-facts.js';
@@ -39,6 +40,7 @@ export class CommandGate {
   readonly #typing: TypingGate;
   /** Classes of judged requests. */
   readonly #classes = new WeakMap<object, CommandClass>();
+  readonly #verdicts = new KnownVerdicts();
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -97,11 +99,11 @@ export class CommandGate {
       return undefined;
     }
     const typing = typingIn(session, request.tty);
-    const gather = () => this.#options.facts.of({ session, principal }, request.cwd, false);
+    const gather = () => this.#options.facts.of({ session, principal, typing }, request.cwd, false);
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
     const judge = (known: PolicyFacts) => {
-      const question = this.#judge(policy, request, { ...known, typing }, { session, principal });
+      const question = this.#judge(policy, request, known, { session, principal });
       return secure(question && { ...question, place: placeOf(request, session, known, question.verdict) });
     };
     const judged = facts instanceof Promise ? facts.then(judge) : judge(facts);
@@ -154,8 +156,8 @@ export class CommandGate {
     principal: Principal,
   ): Promise<Answer<'check_command'>> {
     const { policy, isEnforced } = this.#options.settings();
-    const known = await this.#options.facts.of({ session, principal }, request.cwd, true);
-    const facts = { ...known, typing: typingIn(session, false) };
+    const typing = typingIn(session, false);
+    const facts = await this.#options.facts.of({ session, principal, typing }, request.cwd, true);
     const { action, class: commandClass, reasons, commands, isUnparsable } = decideHere(policy, request, facts);
     const refused =
       action === 'confirm' && isUnparsable
@@ -213,10 +215,10 @@ export class CommandGate {
     facts: PolicyFacts,
     { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
   ): Judgement {
-    const verdict = decideHere(policy, request, facts);
+    const verdict = this.#verdicts.decide(policy, request, facts);
     const { command, args } = request;
     this.#classes.set(request, verdict.class);
-    this.#options.audit.record({ ...judgementRecord(verdict, session, principal), command, args });
+    this.#options.audit.record({ command, args, ...judgementRecord(verdict, session, principal) });
     if (session && verdict.changesNames) this.#options.facts.forget(session);
     if (verdict.takesTyping) this.#typing.noteInteractive(request);
     if (verdict.action === 'confirm' || verdict.action === 'checkpoint')
@@ -227,10 +229,13 @@ export class CommandGate {
 }
 
 /** Possible typed input of a command: sessions have a terminal, one-shots only on request. */
-const typingIn = (session: SessionRecord | undefined, tty = false): TypingFacts => ({
-  input: tty || session !== undefined,
-  screen: tty,
-});
+function typingIn(session: SessionRecord | undefined, tty = false): TypingFacts {
+  if (tty) return SCREEN;
+  return session ? INPUT_ALONE : NO_TYPING;
+}
+
+const SCREEN: TypingFacts = { input: true, screen: true };
+const INPUT_ALONE: TypingFacts = { input: true, screen: false };
 
 /** Keeps a decision until it is made. */
 function remember(

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import type { Principal } from '../../core/access/principal.js';
-import { type Directory, factsOfFreshShell, type PolicyFacts } from '../../core/policy/model/facts.js';
+import { type Directory, factsOfFreshShell, NO_TYPING, type PolicyFacts } from '../../core/policy/model/facts.js';
 import { readSavedState } from '../../core/policy/words/saved-state.js';
 import { type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionRecord } from '../registry/session-registry.js';
@@ -16,11 +16,29 @@ export interface SessionFactsOptions {
   readonly ownPaths: () => Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'>;
 }
 
+/** Where a command would run, and for whom. */
+export interface CommandPlace {
+  readonly session: SessionRecord | undefined;
+  readonly principal: Principal;
+  /**
+   * Whether input can be typed while the command runs.
+   * @default it cannot
+   */
+  readonly typing?: PolicyFacts['typing'];
+}
+
 /** The names of a session's shell at one moment. */
 interface KnownNames {
   readonly names: ShellNames;
   /** Restart count of the shell that had them. */
   readonly restarts: number;
+}
+
+/** The facts of a session that were gathered last, and what they were made of. */
+interface LastFacts {
+  readonly facts: PolicyFacts;
+  readonly names: ShellNames;
+  readonly own: ReturnType<SessionFactsOptions['ownPaths']>;
 }
 
 const NO_NAMES: ShellNames = { ...UNKNOWN_NAMES, isIncomplete: false };
@@ -35,6 +53,7 @@ const shellOf = (name: string): PolicyFacts['shell'] =>
 export class SessionFacts {
   readonly #options: SessionFactsOptions;
   readonly #known = new WeakMap<SessionRecord, KnownNames>();
+  readonly #last = new WeakMap<SessionRecord, LastFacts>();
   /** Change counters of sessions: an answer from before the latest change is discarded. */
   readonly #changes = new WeakMap<SessionRecord, number>();
 
@@ -48,16 +67,16 @@ export class SessionFacts {
    * @param isFresh true to read the names from the shell again
    */
   of(
-    { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
+    { session, principal, typing = NO_TYPING }: CommandPlace,
     cwd: string | undefined,
     isFresh: boolean,
   ): PolicyFacts | Promise<PolicyFacts> {
-    if (!session) return this.#factsWithoutSession(principal, cwd);
+    if (!session) return this.#factsWithoutSession(principal, cwd, typing);
     const known = this.#known.get(session);
     const isValid = known !== undefined && known.restarts === session.session.restarts;
-    if (isValid && !isFresh) return this.#factsOf(session, known.names, cwd);
-    if (isBusy(session)) return this.#factsOf(session, UNKNOWN_NAMES, cwd);
-    return this.#ask(session).then((names) => this.#factsOf(session, names, cwd));
+    if (isValid && !isFresh) return this.#sameFactsOf(session, known.names, cwd, typing);
+    if (isBusy(session)) return this.#factsOf(session, UNKNOWN_NAMES, cwd, typing);
+    return this.#ask(session).then((names) => this.#factsOf(session, names, cwd, typing));
   }
 
   /** Returns the facts for text typed into a running command, whose effects on the session are not known. */
@@ -92,7 +111,7 @@ export class SessionFacts {
     return this.#changes.get(session) ?? 0;
   }
 
-  #factsWithoutSession(principal: Principal, cwd: string | undefined): PolicyFacts {
+  #factsWithoutSession(principal: Principal, cwd: string | undefined, typing = NO_TYPING): PolicyFacts {
     const { executions, shell, ownPaths } = this.#options;
     const { cwd: workspace, env } = executions.of(principal).pool;
     return factsOfFreshShell(workspace, {
@@ -101,30 +120,53 @@ export class SessionFacts {
       directories: [cwd === undefined ? workspace : resolve(workspace, cwd)],
       home: env['HOME'],
       ownProcesses: new Set(),
+      typing,
       ...ownPaths(),
     });
   }
 
-  #factsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined): PolicyFacts {
+  /** Returns the last facts again while they hold, so that what was derived from them holds too. */
+  #sameFactsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined, typing = NO_TYPING): PolicyFacts {
+    const last = this.#last.get(record);
+    const own = this.#options.ownPaths();
+    const isSame = last?.names === names && last.own === own && last.facts.typing === typing;
+    if (isSame && last.facts.directories[0] === directoryIn(record, cwd) && !hasProcesses(record, last.facts))
+      return last.facts;
+    const facts = this.#factsOf(record, names, cwd, typing);
+    this.#last.set(record, { facts, names, own });
+    return facts;
+  }
+
+  #factsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined, typing = NO_TYPING): PolicyFacts {
     const { ownPaths } = this.#options;
     const { session } = record;
     const { cwd: workspace, env } = session.options.pool;
-    // The directory of a busy session at the start of the command is not known.
-    const directory: Directory = isBusy(record) ? undefined : session.workingDirectory;
     return factsOfFreshShell(workspace, {
       shell: shellOf(record.shellName),
-      directories: [cwd === undefined ? directory : resolve(session.workingDirectory, cwd)],
+      directories: [directoryIn(record, cwd)],
       home: names.variables.get('HOME') ?? session.options.env['HOME'] ?? env['HOME'],
       ...ownPaths(),
       aliases: names.aliases,
       functions: names.functions,
       isPathChanged: names.variables.get('PATH') !== env['PATH'],
       areNamesUnknown: names.isIncomplete,
+      typing,
       // In a sandbox there are no others.
       ownProcesses: record.sandbox === 'none' ? new Set(session.backgroundProcesses.map(({ pid }) => pid)) : undefined,
     });
   }
 }
+
+/** The directory in which a command of a session would run. That of a busy session at the start of the command is not known. */
+function directoryIn(record: SessionRecord, cwd: string | undefined): Directory {
+  const { workingDirectory } = record.session;
+  if (cwd !== undefined) return resolve(workingDirectory, cwd);
+  return isBusy(record) ? undefined : workingDirectory;
+}
+
+/** Whether a session has left processes running, now or when the facts were gathered. */
+const hasProcesses = ({ session }: SessionRecord, { ownProcesses }: PolicyFacts): boolean =>
+  (ownProcesses?.size ?? 0) > 0 || session.backgroundProcesses.length > 0;
 
 /** Whether a session runs a command, or has some waiting. */
 export const isBusy = ({ session }: SessionRecord): boolean =>

@@ -10,7 +10,7 @@ export interface TypingFacts {
 }
 
 /** No input can be typed into the command. */
-const NO_TYPING: TypingFacts = { input: false, screen: false };
+export const NO_TYPING: TypingFacts = { input: false, screen: false };
 
 /** What a look at a file found that its path does not say. */
 export interface FileFacts {
