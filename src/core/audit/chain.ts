@@ -32,14 +32,15 @@ export interface AuditRecord {
 const HASH_FIELD = /^(\{.*),"hash":"([0-9a-f]{64})"\}$/s;
 
 /**
- * Appends a record to a chain. The hash covers the line without its hash field, which includes the hash of the previous
+ * Appends a record to a chain; `body` has at least one field. The hash covers the line without its hash field, which includes the hash of the previous
  * record: changing, removing or moving a record requires changing all that follow.
  */
 export function sealRecord(time: string, body: object, end: ChainEnd, hash: Hash): SealedRecord {
   const seq = end.seq + 1;
-  const text = JSON.stringify({ seq, time, ...body, prev: end.hash });
-  const own = hash(text);
-  return { line: `${text.slice(0, -1)},"hash":"${own}"}`, seq, hash: own };
+  const fields = JSON.stringify(body).slice(1, -1);
+  const text = `{"seq":${seq},"time":"${time}",${fields},"prev":"${end.hash}"`;
+  const own = hash(`${text}}`);
+  return { line: `${text},"hash":"${own}"}`, seq, hash: own };
 }
 
 /**

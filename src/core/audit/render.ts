@@ -10,13 +10,20 @@ const MAX_COMMAND_CHARACTERS = 8192;
 
 /** Renders the event-specific part of a record. Texts are masked, and the hash is that of the original. */
 export function renderEvent(event: AuditEvent, mask: TextMask, hash: Hash): object {
-  const { command, args, verdict, details, ...rest } = event;
+  const { command, args, verdict, details } = event;
   return {
-    ...rest,
-    ...(command !== undefined && { ...renderCommand(mask.text(command)), command_sha256: hash(command) }),
+    event: event.event,
+    principal: event.principal,
+    from: event.from,
+    request: event.request,
+    session_id: event.session_id,
+    command_id: event.command_id,
+    outcome: event.outcome,
+    ...(command !== undefined && renderCommand(mask.text(command))),
+    command_sha256: command === undefined ? undefined : hash(command),
     ...(args && renderArguments(args.map(mask.text))),
-    ...(verdict && { verdict: mask.value(verdict) }),
-    ...(details && { details: mask.value(details) }),
+    verdict: verdict && mask.value(verdict),
+    details: details && mask.value(details),
   };
 }
 

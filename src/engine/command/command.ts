@@ -135,7 +135,7 @@ const signalOfExitCode = (exitCode: number): string | null => SIGNAL_NAMES.get(e
 export const exitCodeOfSignal = (signal: NodeJS.Signals): number => SIGNAL_EXIT_BASE + constants.signals[signal];
 
 /** Where the outputs of a command are kept, counted and masked. */
-export interface CommandOutputOptions extends Omit<OutputStreamOptions, 'countBytes'> {
+export interface CommandOutputOptions extends OutputStreamOptions {
   /**
    * Count the bytes of the outputs.
    * @default not counted
@@ -155,8 +155,6 @@ function reportedExitCode({ status, breach }: HowEnded, exitCode: number): numbe
   if (status === 'timed_out') return TIMED_OUT_EXIT_CODE;
   return breach ? LIMIT_EXIT_CODE : exitCode;
 }
-
-const NOTHING_LEFT = { backgroundProcesses: [], survivors: [], warnings: [] } as const;
 
 /** One command with its outputs and its result, from admission on. */
 export class Command {
@@ -180,10 +178,11 @@ export class Command {
   #endReason: EndReason | undefined;
   #sentSignal: SignalName | undefined;
 
-  constructor(spec: CommandSpec, { meters = NO_METRICS.output, ...options }: CommandOutputOptions) {
+  constructor(spec: CommandSpec, options: CommandOutputOptions) {
+    const { meters = NO_METRICS.output } = options;
     this.spec = spec;
-    this.stdout = new OutputStream(spec.limits, { ...options, countBytes: meters.stdout });
-    this.stderr = new OutputStream(spec.limits, { ...options, countBytes: meters.stderr });
+    this.stdout = new OutputStream(spec.limits, options, meters.stdout);
+    this.stderr = new OutputStream(spec.limits, options, meters.stderr);
   }
 
   /** Where the adapter itself writes why the command does not run. */
@@ -302,18 +301,22 @@ export class Command {
     const exceeded = this.meter.end();
     const how = howEnded(this.#endReason ?? this.#reasonBySignal(end.exitCode));
     const exitCode = reportedExitCode(how, end.exitCode);
-    const rest = { ...NOTHING_LEFT, ...end };
-    const warnings = [...rest.warnings, ...this.#refused.warnings];
+    const { backgroundProcesses = [], survivors = [], warnings = [] } = end;
     this.#outcome = {
-      ...rest,
-      ...how,
       exitCode,
       signal: how.status === 'timed_out' ? null : signalOfExitCode(exitCode),
+      status: how.status,
+      killedBy: how.killedBy,
       durationMs: this.ageMs,
+      breach: how.breach,
       killedPids: how.breach ? [...this.#killed] : [],
       use: this.meter.use,
+      sessionState: end.sessionState,
+      workingDirectory: end.workingDirectory,
+      backgroundProcesses,
+      survivors,
       // A limit for which the command was ended is reported as such.
-      warnings: how.breach ? warnings : [...warnings, ...exceeded.map(exceededWarning)],
+      warnings: [...warnings, ...this.#refused.warnings, ...(how.breach ? [] : exceeded.map(exceededWarning))],
     };
     this.lifecycle.settle(this.#outcome);
   }

@@ -38,8 +38,6 @@ export type PieceListener = (piece: Piece) => void;
 export interface OutputStreamOptions {
   readonly spoolDirectory: string;
   readonly budget: SpoolBudget;
-  /** Called with the number of bytes of each chunk. */
-  readonly countBytes: (bytes: number) => void;
   /**
    * Masked before any other processing: all sizes refer to the masked output. See `patternsOf`.
    * @default none
@@ -69,7 +67,9 @@ export class OutputStream {
   readonly #countBytes: (bytes: number) => void;
   readonly #mask: OutputMask | undefined;
 
-  constructor(limits: OutputLimits, { spoolDirectory, budget, countBytes, secrets = [] }: OutputStreamOptions) {
+  /** @param countBytes called with the number of bytes of each chunk */
+  constructor(limits: OutputLimits, options: OutputStreamOptions, countBytes: (bytes: number) => void) {
+    const { spoolDirectory, budget, secrets = [] } = options;
     this.#mask = secrets.length > 0 ? new OutputMask(secrets) : undefined;
     this.#countBytes = countBytes;
     this.#limits = limits;

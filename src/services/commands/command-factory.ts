@@ -62,10 +62,11 @@ export interface CommandPlace {
 /** What was done before a command, after a confirmation or in place of one. */
 export type Preparation = Pick<Approval, 'checkpointId' | 'warnings'> & Partial<Pick<Approval, 'confirmationId'>>;
 
-/** A request with its id and the variables of its span. */
+/** A command's id and span, and its variables with those of the span. */
 interface Traced {
+  readonly id: string;
   readonly span: CommandSpan | undefined;
-  readonly wanted: Request<'execute_command'> & { readonly command_id: string };
+  readonly env: CommandSpec['env'];
 }
 
 /** Creates commands from admitted requests, within queue and one-shot limits. */
@@ -98,9 +99,9 @@ export class CommandFactory {
     const { caller, owner, session, refused, commandClass } = place;
     const limits = this.#options.limits();
     this.#checkRoom(session, owner, limits);
-    const { span, wanted } = this.#traced(request, session);
+    const traced = this.#traced(request, session);
     const record: CommandRecord = {
-      command: new Command(this.#specOf(wanted, place, limits), {
+      command: new Command(this.#specOf(request, traced, place, limits), {
         spoolDirectory,
         budget: session?.budget ?? this.#oneShotBudgetOf(owner),
         meters: metrics.output,
@@ -122,19 +123,23 @@ export class CommandFactory {
     registry.add(record);
     audit.record(commandStarted(record, caller));
     if (!session) this.#countOneShot(owner, 1);
-    this.#atEnd(record, session ? 'session' : 'one_shot', span);
+    this.#atEnd(record, session ? 'session' : 'one_shot', traced.span);
     return record;
   }
 
-  #specOf(request: Traced['wanted'], { owner, session, refused }: CommandPlace, limits: CommandLimits): CommandSpec {
-    const id = request.command_id;
+  #specOf(
+    request: Request<'execute_command'>,
+    { id, env }: Traced,
+    { owner, session, refused }: CommandPlace,
+    limits: CommandLimits,
+  ): CommandSpec {
     return {
       id,
       command: request.command,
       args: request.args,
       ...refused?.program,
       cwd: this.#directoryOf(request, owner, session),
-      env: request.env,
+      env,
       stdin: request.stdin,
       stdinPipe: request.stdin_stream === true ? this.#inputOf(id, owner) : undefined,
       timeoutMs: timeoutOf(request, limits),
@@ -162,7 +167,7 @@ export class CommandFactory {
   #traced(request: Request<'execute_command'>, session: SessionRecord | undefined): Traced {
     const { command_id: id = newCommandId(), command, args, env } = request;
     const span = this.#options.traces.command({ id, sessionId: session?.id, command, args });
-    return { span, wanted: { ...request, command_id: id, ...(span && { env: { ...span.env, ...env } }) } };
+    return { id, span, env: span ? { ...span.env, ...env } : env };
   }
 
   #atEnd(record: CommandRecord, place: 'session' | 'one_shot', span: CommandSpan | undefined): void {

@@ -16,7 +16,7 @@ interface Known {
 
 /**
  * Decides on commands, and remembers the verdicts that depend on nothing but the text and the facts: a client that watches a
- * machine sends the same few commands all the time. Verdicts on files are made anew, because files change.
+ * machine sends the same few commands all the time. Verdicts on files are not kept, because files change.
  */
 export class KnownVerdicts {
   /** By the facts, which `SessionFacts` gives again only while they hold. */

@@ -69,8 +69,8 @@ export function renderResult({ command, sessionId, style, warnings, checkpointId
   const { stdout, stderr } = command;
   const outcome = command.outcome ?? soFar(command);
   const hint = (stream: string) => `read_output of command_id "${command.id}", stream "${stream}", has all`;
-  const out = stdout.render({ ...style, hint: hint('stdout') });
-  const err = stderr.render({ ...style, hint: hint('stderr') });
+  const out = stdout.render({ hint: hint('stdout'), ...style });
+  const err = stderr.render({ hint: hint('stderr'), ...style });
   const kill = killOf(outcome);
   return {
     stdout: out.text,

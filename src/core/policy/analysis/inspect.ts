@@ -89,7 +89,7 @@ class Inspector implements AnalysisContext, Inspection {
   #nodes = 0;
 
   constructor(facts: PolicyFacts) {
-    this.facts = { ...facts, places: PROGRAMS.places };
+    this.facts = { places: PROGRAMS.places, ...facts };
     this.#aliases = new Map(facts.aliases);
     this.#functions = new Map(facts.functions);
   }

@@ -11,6 +11,9 @@ const { maxTextLength, maxBlanks, maxHereDocuments } = POLICY_LIMITS;
 /** Formats, separators, fillers, and blanks that are not blanks to a shell. */
 const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
 
+/** More blanks or empty lines in a row than a text may have. */
+const PADDING = new RegExp(`[ \\t]{${maxBlanks + 1}}|\\n[ \\t]*(?:\\n[ \\t]*){${maxBlanks}}`);
+
 /**
  * Conditions that make a text unfit to be judged. With each of these, a reader or the parser sees another command than
  * the shell.
@@ -39,7 +42,7 @@ const PRE_CHECKS: readonly PreCheck[] = [
     reason: 'the command has half a character (a lone surrogate)',
   },
   {
-    test: (text) => new RegExp(`[ \\t]{${maxBlanks + 1}}|\\n[ \\t]*(?:\\n[ \\t]*){${maxBlanks}}`).test(text),
+    test: (text) => PADDING.test(text),
     reason: `the command has more than ${maxBlanks} blanks or empty lines in a row, which hides what follows`,
   },
   {

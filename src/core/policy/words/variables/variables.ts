@@ -53,7 +53,7 @@ export function findVariables(
 ): TextVariables {
   const finder = new VariableFinder(names);
   finder.visit(script, true, 0, 0);
-  return { ...finder.conclude(), ...names, made: new Map() };
+  return { made: new Map(), ...names, ...finder.conclude() };
 }
 
 /** A definition that is valid nowhere. */
