@@ -19,7 +19,7 @@ import { outputLimits } from './settings/limits.js';
 export function buildLlm(
   { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
   { monitor, executions }: { readonly monitor: ResourceMonitor; readonly executions: Executions },
-  { configuration, limits, secrets, metrics, closers }: RuntimeContext,
+  { configuration, limits, secrets, metrics, closers, node }: RuntimeContext,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
   const runner = new CliRunner({
@@ -34,7 +34,7 @@ export function buildLlm(
   const shells = new ShellProviders({ runner, scratch, catalogue, settings });
   const services = new HttpProviders(settings);
   const meter = new CallMeter(metrics);
-  const log = new CallLog();
+  const log = new CallLog(node?.name);
   const providers = new Providers({ shells, services, secrets, meter });
   const workspace = pool.cwd;
   const llm = new LlmCalls({ settings, catalogue, providers, services, executions, meter, log });

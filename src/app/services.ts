@@ -37,7 +37,7 @@ import { reportedConfiguration, servedParts } from './settings/reported-configur
 /** Creates the services from the engine, the access rules and the configuration. */
 export function buildServices(engine: Engine, entrance: AccessServices, context: RuntimeContext): Services {
   const { isClosing, closers } = context;
-  const registry = new CommandRegistry();
+  const registry = new CommandRegistry(context.node?.name);
   closers.push(() => registry.clear());
   const executions = buildExecutions(engine, context);
   const checkpoints = buildCheckpoints(engine, executions, context);

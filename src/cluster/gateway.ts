@@ -45,6 +45,7 @@ export interface GatewayOptions
  * nothing itself.
  */
 export class Gateway implements ClusterPort {
+  readonly node: string | undefined;
   readonly runsSessions: boolean;
   readonly route: ClusterPort['route'];
   readonly passageFor: ClusterPort['passageFor'];
@@ -57,6 +58,7 @@ export class Gateway implements ClusterPort {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.node = options.isOneMachine ? undefined : options.identity.node;
     this.runsSessions = options.work.runsSessions;
     this.#workers = new Workers({
       ...options,

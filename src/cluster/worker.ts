@@ -23,6 +23,7 @@ const otherNode = (node: string, own: string): AdapterError =>
 
 /** The cluster of a worker: it answers everything itself, for the clients of gateways. */
 export class WorkerNode implements ClusterPort {
+  readonly node: string;
   readonly runsSessions = true;
   readonly membership: Membership | undefined;
   readonly #options: WorkerNodeOptions;
@@ -30,6 +31,7 @@ export class WorkerNode implements ClusterPort {
   constructor(options: WorkerNodeOptions) {
     this.#options = options;
     const { registry, identity, work } = options;
+    this.node = identity.node;
     this.membership = registry && new Membership({ ...registry, identity, work, role: 'worker' });
   }
 

@@ -41,7 +41,13 @@ export class CallLog implements LlmCallsPort {
   readonly #active = new Set<Entry>();
   /** In the order of their ends. */
   readonly #ended: Entry[] = [];
+  readonly #node: string | undefined;
   #revision = 0;
+
+  /** @param node name of this node of a cluster; undefined for a daemon alone */
+  constructor(node: string | undefined) {
+    this.#node = node;
+  }
 
   get revision(): number {
     return this.#revision;
@@ -55,7 +61,7 @@ export class CallLog implements LlmCallsPort {
     const seen = [...this.#ended, ...this.#active].filter(
       ({ changedAt, call }) => changedAt > revision && canAccess(principal, call.owner.id, 'see'),
     );
-    return seen.sort((a, b) => b.since - a.since).map(render);
+    return seen.sort((a, b) => b.since - a.since).map((entry) => render(entry, this.#node));
   }
 
   /**
@@ -117,9 +123,11 @@ export class CallLog implements LlmCallsPort {
   }
 }
 
-function render({ call, candidate, startedAt, since, state, durationMs, model, usage, use }: Entry): LlmCallInfo {
+function render(entry: Entry, node: string | undefined): LlmCallInfo {
+  const { call, candidate, startedAt, since, state, durationMs, model, usage, use } = entry;
   return {
     call_id: call.id,
+    ...(node !== undefined && { node }),
     owner: call.owner.name,
     provider: candidate?.provider ?? null,
     shell_provider: candidate?.shellProvider ?? null,

@@ -299,6 +299,7 @@ CommandInfo = TypedDict(
     {
         "command_id": "str",
         "session_id": "str | None",
+        "node": "NotRequired[str]",
         "owner": "str",
         "command": "str",
         "args": "NotRequired[list[str]]",
@@ -342,6 +343,7 @@ Confirmation = TypedDict(
         "stdin": "NotRequired[str]",
         "working_directory": "str",
         "command_id": "str",
+        "node": "NotRequired[str]",
         "session_id": "str | None",
         "session_label": "str | None",
         "requested_by": "str",
@@ -1130,6 +1132,7 @@ ListCommandsAnswerCommands = TypedDict(
     {
         "command_id": "str",
         "session_id": "str | None",
+        "node": "NotRequired[str]",
         "owner": "str",
         "command": "str",
         "args": "NotRequired[list[str]]",
@@ -1334,6 +1337,8 @@ class ListRecordingsAnswerRecordings(TypedDict):
     """Id of a recording"""
     session_id: str
     """Id of a session, from `open_session`"""
+    node: NotRequired[str]
+    """Name of the node of a cluster that has it; left out by a daemon alone"""
     owner: str
     """Name of the token that the session belongs to; `local` for clients without one"""
     reason: Literal["request", "configuration"]
@@ -2294,6 +2299,8 @@ class ListLlmCallsAnswerCallsUsage(TypedDict):
 class ListLlmCallsAnswerCalls(TypedDict):
     call_id: str
     """Id of a call of an LLM"""
+    node: NotRequired[str]
+    """Name of the node of a cluster that asks the provider; left out by a daemon alone"""
     owner: str
     """Name of the token; `local` without one, `reviewer` for the model that reviews commands"""
     provider: Literal["auto", "shell", "ollama", "azure", "openai", "litellm"] | None
@@ -2512,6 +2519,9 @@ class DescribeAccessAnswer(TypedDict):
     """Left out without a token"""
     expires_at: NotRequired[str]
     """When the token ends; left out for one without an end"""
+    node: NotRequired[str]
+    """Name of the node of a [cluster](../operate/cluster.md) that the client is connected to; left out by a daemon
+    alone"""
     may: list[str]
     """Names of the requests that the role may make"""
     server_time: str
@@ -2897,6 +2907,8 @@ class LlmChangedEventCallsUsage(TypedDict):
 class LlmChangedEventCalls(TypedDict):
     call_id: str
     """Id of a call of an LLM"""
+    node: NotRequired[str]
+    """Name of the node of a cluster that asks the provider; left out by a daemon alone"""
     owner: str
     """Name of the token; `local` without one, `reviewer` for the model that reviews commands"""
     provider: Literal["auto", "shell", "ollama", "azure", "openai", "litellm"] | None

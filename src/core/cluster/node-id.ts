@@ -24,6 +24,12 @@ export const nodeIdFrom = (name: string, incarnation: string): string => `${name
 /** The name of a node, from the id of one of its runs. */
 export const nameOfNode = (nodeId: string): string => nodeId.slice(0, -1 - INCARNATION_CHARACTERS);
 
+/** The name of the node that an id of one of its runs names; undefined for ids without a node. */
+export function nodeNameIn(id: string): string | undefined {
+  const node = nodeOf(id);
+  return node === undefined ? undefined : nameOfNode(node);
+}
+
 /**
  * The node that an id names: `name-incarnation`, or a name alone in ids of what outlives a daemon. Undefined for ids
  * without a node, such as those that clients choose.

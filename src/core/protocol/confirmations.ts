@@ -67,6 +67,7 @@ export const confirmationInfo = z.object({
   stdin: optional(z.string()),
   working_directory: z.string().describe('Where it runs, if it is confirmed'),
   command_id: commandId,
+  node: optional(z.string()).describe('Name of the node of a cluster that asks; left out by a daemon alone'),
   session_id: sessionId.nullable(),
   session_label: z.string().nullable(),
   requested_by: z.string().describe('Name of the token that asked for it; `local` without one'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { LLM_PROVIDERS } from '../llm/settings.js';
-import { callId, timestamp } from './fields.js';
+import { callId, optional, timestamp } from './fields.js';
 import { resourceUse } from './results/limits.js';
 
 const tokens = z.int().optional();
@@ -21,6 +21,9 @@ export const llmUsage = z
 /** An LLM call, without its question and answer. */
 export const llmCallInfo = z.object({
   call_id: callId,
+  node: optional(z.string()).describe(
+    'Name of the node of a cluster that asks the provider; left out by a daemon alone',
+  ),
   owner: z.string().describe('Name of the token; `local` without one, `reviewer` for the model that reviews commands'),
   provider: z.enum(LLM_PROVIDERS).nullable().describe('The provider that was asked last; null before the first'),
   shell_provider: z.string().nullable(),

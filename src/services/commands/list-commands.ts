@@ -9,7 +9,7 @@ const DEFAULT_LIMIT = 50;
 
 /** Lists the commands that a principal may see, the newest first. */
 export function listCommands(
-  journal: Pick<CommandJournal, 'newestFirst'>,
+  journal: Pick<CommandJournal, 'newestFirst' | 'node'>,
   request: Request<'list_commands'>,
   principal: Principal,
 ): Answer<'list_commands'> {
@@ -21,7 +21,7 @@ export function listCommands(
     .filter(([record, number]) => number < end && isWanted(record, request) && isSeen(record, principal));
   const page = found.slice(0, limit);
   return {
-    commands: page.map(([record, number]) => ({ ...describeCommand(record), number })),
+    commands: page.map(([record, number]) => ({ ...describeCommand(record, journal.node), number })),
     next: found.length > limit ? String(page.at(-1)?.[1]) : null,
   };
 }

@@ -1,4 +1,5 @@
 import type { Principal } from '../../core/access/principal.js';
+import { nodeNameIn } from '../../core/cluster/node-id.js';
 import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { EventPayload } from '../../core/protocol/results.js';
@@ -50,7 +51,8 @@ export function renderConfirmation(confirmation: Confirmation): ConfirmedAnswer 
  * @param diffBase the newest checkpoint that the viewer may see
  */
 export function infoOf(confirmation: Confirmation, viewer: Principal, diffBase: string | null): ConfirmationInfo {
-  const { action, requester, requestedAt } = confirmation;
+  const { id, action, requester, requestedAt } = confirmation;
+  const node = nodeNameIn(id);
   const { command, args, env, stdin } = action.request;
   return {
     ...termsOf(confirmation),
@@ -61,6 +63,7 @@ export function infoOf(confirmation: Confirmation, viewer: Principal, diffBase: 
     ...(stdin !== undefined && { stdin }),
     working_directory: action.directory,
     command_id: action.commandId,
+    ...(node !== undefined && { node }),
     session_id: action.session?.id ?? null,
     session_label: action.session?.label ?? null,
     requested_by: requester.name,

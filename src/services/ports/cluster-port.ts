@@ -97,6 +97,8 @@ export interface MembershipPort {
 
 /** The other nodes of the cluster, for the transports. */
 export interface ClusterPort extends AsyncDisposable {
+  /** Name of this node for its clients; undefined for a daemon alone, also for one whose sessions other processes hold. */
+  readonly node: string | undefined;
   /**
    * How other nodes answer a request: the function sends it to them, and never rejects. Undefined for what is answered
    * here.
@@ -152,6 +154,7 @@ function answerHere({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>
 
 /** The cluster of a daemon alone: everything is answered here. */
 export const NO_CLUSTER: ClusterPort = {
+  node: undefined,
   route: answerHere,
   passageFor: answerHere,
   attach: () => undefined,

@@ -1,6 +1,7 @@
 import { canAccess, type Principal } from '../../core/access/principal.js';
 import type { Role } from '../../core/access/roles.js';
 import { AdapterError } from '../../core/errors.js';
+import { nodeNameIn } from '../../core/cluster/node-id.js';
 import { ID_BYTES, recordingIdFrom } from '../../core/ids.js';
 import type { Log } from '../../core/logging/log.js';
 import { forbidden } from '../../core/protocol/permissions.js';
@@ -189,9 +190,11 @@ export class Recordings {
   #describe({ header, origin, bytes, durationMs, end }: RecordingSummary): RecordingInfo {
     const running = this.#running.get(origin.recording_id);
     const isRunning = running?.isOpen === true;
+    const node = nodeNameIn(origin.session_id);
     return {
       recording_id: origin.recording_id,
       session_id: origin.session_id,
+      ...(node !== undefined && { node }),
       owner: origin.owner_name,
       reason: origin.reason,
       title: header.title ?? null,

@@ -3,8 +3,11 @@ import { type Command, killOf } from '../../engine/command/command.js';
 import { type CommandRecord, soFar } from './command-record.js';
 import { renderKill, renderUse } from './rendered-limits.js';
 
-/** Describes a command without its output, for lists and events. */
-export function describeCommand(record: CommandRecord): CommandInfo {
+/**
+ * Describes a command without its output, for lists and events.
+ * @param node name of this node of a cluster; undefined for a daemon alone
+ */
+export function describeCommand(record: CommandRecord, node: string | undefined): CommandInfo {
   const { command, owner, sessionId, warnings } = record;
   const { spec, stdout, stderr, startedAt, endedAt } = command;
   const outcome = command.outcome ?? soFar(command);
@@ -12,6 +15,7 @@ export function describeCommand(record: CommandRecord): CommandInfo {
   return {
     command_id: command.id,
     session_id: sessionId,
+    ...(node !== undefined && { node }),
     owner: owner.name,
     command: spec.command.slice(0, MAX_LISTED_COMMAND),
     ...(spec.args && { args: shortened(spec.args) }),

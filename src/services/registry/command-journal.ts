@@ -2,11 +2,17 @@ import type { CommandRecord } from './command-record.js';
 
 /** The known commands of all owners in the order of their acceptance. */
 export class CommandJournal {
+  /** Name of this node of a cluster; undefined for a daemon alone. */
+  readonly node: string | undefined;
   /** Each command with its number; a Map keeps the order. */
   readonly #numbers = new Map<CommandRecord, number>();
   #lastNumber = 0;
   /** Called with each accepted command. */
   #listener: ((record: CommandRecord) => void) | undefined;
+
+  constructor(node: string | undefined) {
+    this.node = node;
+  }
 
   /** Notes an accepted command. */
   add(record: CommandRecord): void {

@@ -114,8 +114,13 @@ class OwnCommands {
 /** Keeps commands by owner and id: while they run, and the newest of those that have ended. */
 export class CommandRegistry {
   /** All commands in the order of their acceptance. */
-  readonly journal = new CommandJournal();
+  readonly journal: CommandJournal;
   readonly #owners = new Map<string, OwnCommands>();
+
+  /** @param node name of this node of a cluster; undefined for a daemon alone */
+  constructor(node: string | undefined) {
+    this.journal = new CommandJournal(node);
+  }
 
   /**
    * Returns a command that a principal may see or use. A command that it may not see does not seem to exist.

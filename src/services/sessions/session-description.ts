@@ -53,7 +53,7 @@ export class SessionDescriptions {
       limits: renderLimits(record.limits),
       ...this.#options.usage.of(record),
       warnings: [...this.#options.health.warningsOf(record)],
-      last_command: last ? describeCommand(last) : null,
+      last_command: last ? describeCommand(last, this.#options.node) : null,
       observers: channel.observers,
       recording_id: record.recorder?.id ?? null,
     };

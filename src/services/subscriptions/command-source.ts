@@ -48,7 +48,8 @@ export class CommandSource implements Source {
       const { entries, mark } = limited(seen);
       const complete = isFirst ? { complete: true as const } : {};
       isFirst = false;
-      sink.send('commands_changed', { commands: entries.map(describeCommand), ...complete, ...mark });
+      const commands = entries.map((record) => describeCommand(record, this.#journal.node));
+      sink.send('commands_changed', { commands, ...complete, ...mark });
     };
   }
 }

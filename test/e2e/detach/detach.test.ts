@@ -23,6 +23,8 @@ it.each([
   await detached.startAgain({ adapter });
   await using client = await detached.connect();
   expect((await client.request('list_sessions')).sessions.map(({ session_id: id }) => id)).toEqual([sessionId]);
+  // For its clients it is no cluster: the dashboard shows no nodes.
+  expect((await client.request('describe_access')).node).toBeUndefined();
   expect((await client.run('echo "$KEPT $$"', sessionId)).stdout).toBe(`here ${pid}\n`);
 });
 

@@ -12,6 +12,7 @@ const MAX_RECORDINGS = 1000;
 const recordingInfo = z.object({
   recording_id: field.recordingId,
   session_id: field.sessionId,
+  node: optional(z.string()).describe('Name of the node of a cluster that has it; left out by a daemon alone'),
   owner: z.string().describe('Name of the token that the session belongs to; `local` for clients without one'),
   reason: z
     .enum(['request', 'configuration'])

@@ -32,6 +32,9 @@ export const subscriptionRequests = {
       is_local: z.boolean().describe('Accepted without a token: it may not decide as an operator'),
       token_id: optional(z.string()).describe('Left out without a token'),
       expires_at: optional(timestamp).describe('When the token ends; left out for one without an end'),
+      node: optional(z.string()).describe(
+        'Name of the node of a [cluster](../operate/cluster.md) that the client is connected to; left out by a daemon alone',
+      ),
       may: z.array(z.string()).describe('Names of the requests that the role may make'),
       server_time: timestamp,
     }),

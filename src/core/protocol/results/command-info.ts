@@ -12,6 +12,7 @@ export const MAX_LISTED_COMMAND = 4000;
 export const commandInfo = z.object({
   command_id: commandId,
   session_id: sessionId.nullable().describe('The session, or null for a one-shot command'),
+  node: optional(z.string()).describe('Name of the node of a cluster that it runs on; left out by a daemon alone'),
   owner: z.string().describe('Name of the token that it belongs to; `local` for clients without one'),
   command: z.string().max(MAX_LISTED_COMMAND).describe('The text, cut at its end if it is longer'),
   args: optional(z.array(z.string())).describe('Of a program that runs without a shell; cut likewise'),
