@@ -12,6 +12,7 @@ const PATHS: { readonly [N in IconName]: string } = {
   tokens: 'M14 10a4 4 0 1 0-3 3.900L13 16h2v2h2v2h3v-3l-6.100-6.100zM9 9h.01',
   policy: 'M12 3v18M5 7h14M5 7l-3 6h6zm14 0l-3 6h6zM8 21h8',
   doctor: 'M3 12h4l2-6 4 12 2-6h6',
+  nodes: 'M4 4h16v6H4zM4 14h16v6H4zM7 7h.01M7 17h.01',
   recordings: 'M4 5h16v14H4zM10 9l5 3-5 3z',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zm5 12l4 4',
   close: 'M6 6l12 12M18 6L6 18',

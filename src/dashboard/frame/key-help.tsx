@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 
 import { Dialog } from '../components/dialog.js';
-import { pages } from '../pages/pages.js';
+import { pagesFor } from '../pages/pages.js';
+import { useDashboard } from '../state/context.js';
 
 const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ['/', 'Search on this page'],
@@ -15,7 +16,10 @@ const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
 
 /** The keys of the dashboard. */
 export function KeyHelp({ onClose }: { readonly onClose: () => void }): JSX.Element {
-  const ofPages = pages.flatMap(({ key, title }) => (key === undefined ? [] : [[`g ${key}`, title] as const]));
+  const { access } = useDashboard();
+  const ofPages = pagesFor(access.inCluster).flatMap(({ key, title }) =>
+    key === undefined ? [] : [[`g ${key}`, title] as const],
+  );
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl class="keys">

@@ -2,14 +2,14 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 import { Icon } from '../components/icon.js';
-import { pages } from '../pages/pages.js';
+import { pages, pagesFor } from '../pages/pages.js';
 import { hrefOf } from '../router/route.js';
 import type { Page } from '../router/page.js';
 import { useDashboard } from '../state/context.js';
 
 /** The pages. Those that the role may not use stay: they say which role could. */
 export function Navigation(): JSX.Element {
-  const { router } = useDashboard();
+  const { router, access } = useDashboard();
   const { page } = router.route.value;
   const current = pages.find(({ name }) => name === page);
   const element = useRef<HTMLElement>(null);
@@ -19,7 +19,7 @@ export function Navigation(): JSX.Element {
   return (
     <nav ref={element} class="pages" aria-label="Pages">
       <ul>
-        {pages
+        {pagesFor(access.inCluster)
           .filter(({ parent }) => parent === undefined)
           .map((entry) => (
             <Entry key={entry.name} page={entry} isCurrent={entry.name === (current?.parent ?? page)} />

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-import { pages } from '../pages/pages.js';
+import { pages, pagesFor } from '../pages/pages.js';
 import { hrefOf } from '../router/route.js';
 import type { Router } from '../router/router.js';
 import { useDashboard } from '../state/context.js';
@@ -14,7 +14,7 @@ const SEARCH = 'main input[type="search"]';
 
 /** Acts on the keys of the dashboard. Returns whether their list is open. */
 export function useShortcuts(): Signal<boolean> {
-  const { router } = useDashboard();
+  const { router, access } = useDashboard();
   const isHelpOpen = useSignal(false);
   useEffect(() => {
     const shortcuts = new Shortcuts();
@@ -26,7 +26,7 @@ export function useShortcuts(): Signal<boolean> {
         : shortcuts.press({ key, isModified, isTyping: takesText(event.target), at });
       if (!shortcut || document.querySelector('dialog[open]')) return;
       if (shortcut.kind === 'help') isHelpOpen.value = true;
-      else act(shortcut, router);
+      else act(shortcut, router, access.inCluster);
       event.preventDefault();
     };
     document.addEventListener('keydown', onKey);
@@ -35,9 +35,9 @@ export function useShortcuts(): Signal<boolean> {
   return isHelpOpen;
 }
 
-function act(shortcut: Shortcut, router: Router): void {
+function act(shortcut: Shortcut, router: Router, inCluster: boolean): void {
   if (shortcut.kind === 'page') {
-    const page = pages.find(({ key }) => key === shortcut.key);
+    const page = pagesFor(inCluster).find(({ key }) => key === shortcut.key);
     if (page) router.go(hrefOf(page.name));
   } else if (shortcut.kind === 'search') {
     document.querySelector<HTMLElement>(SEARCH)?.focus();

@@ -49,6 +49,15 @@ export const pages: readonly Page[] = [
     load: async () => (await import('./policy/policy.js')).Policy,
   },
   {
+    name: 'nodes',
+    title: 'Nodes',
+    icon: 'nodes',
+    key: 'n',
+    isOfCluster: true,
+    needs: 'list_nodes',
+    load: async () => (await import('./nodes/nodes.js')).Nodes,
+  },
+  {
     name: 'tokens',
     title: 'Tokens',
     icon: 'tokens',
@@ -73,3 +82,7 @@ export const pages: readonly Page[] = [
     load: async () => (await import('./recordings/recordings.js')).Recordings,
   },
 ];
+
+/** The pages that there are: those about a cluster only in one. */
+export const pagesFor = (inCluster: boolean): readonly Page[] =>
+  pages.filter(({ isOfCluster }) => inCluster || isOfCluster !== true);

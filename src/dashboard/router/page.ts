@@ -12,6 +12,7 @@ export type IconName =
   | 'tokens'
   | 'policy'
   | 'doctor'
+  | 'nodes'
   | 'recordings'
   | 'search'
   | 'close'
@@ -43,6 +44,8 @@ export interface Page {
   readonly key?: string;
   /** The page to which it belongs in the navigation, if it is not there itself. */
   readonly parent?: string;
+  /** Whether it is of use in a cluster only: a daemon alone does not have it. */
+  readonly isOfCluster?: true;
   /** The request without which the page is of no use: a role that may not make it is told which one could. */
   readonly needs?: RequestName;
   /** Loads its code. */

@@ -13,6 +13,11 @@ export class Access {
   /** Undefined before the daemon has told. */
   readonly info = signal<AccessInfo | undefined>(undefined);
 
+  /** Whether the daemon is a node of a cluster. */
+  get inCluster(): boolean {
+    return this.info.value?.node !== undefined;
+  }
+
   /** Why a request would be refused, for people; undefined when it is allowed. */
   whyNot(request: RequestName): string | undefined {
     const info = this.info.value;

@@ -8,7 +8,7 @@ export const FILTERS = ['text', 'event', 'principal', 'session_id', 'command_id'
 export type Filter = (typeof FILTERS)[number];
 
 /** A request for records, without the place where it begins. */
-export type AuditRequest = { readonly [F in Filter]?: string };
+export type AuditRequest = { readonly [F in Filter | 'node']?: string };
 
 /** Builds the request for the filters of the address; empty ones, and times that are none, are left out. */
 export function auditRequest(query: Route['query']): AuditRequest {

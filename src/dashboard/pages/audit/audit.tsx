@@ -2,6 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
 import { Button } from '../../components/button.js';
+import { NodeSelect } from '../../components/nodes/node-select.js';
+import type { ClusterNodes } from '../../components/nodes/nodes.js';
+import { useNodes } from '../../components/nodes/use-nodes.js';
 import { PageHead } from '../../components/page-head.js';
 import { Panel } from '../../components/panel.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
@@ -18,11 +21,15 @@ import { VerifyBadge } from './verify-badge.js';
 
 import './audit.css';
 
-/** What has happened: the records of the audit log. */
+/** What has happened: the records of the audit log. In a cluster, those of one node. */
 export function Audit({ segments: [seq] }: PageProps): JSX.Element {
   const { router } = useDashboard();
+  const nodes = useNodes();
+  const node = nodes?.chosen;
   const isFollowing = useSignal(true);
-  const log = useAuditLog(auditRequest(router.route.value.query), isFollowing.value);
+  const whyNotFollow = whyNotFollowed(nodes);
+  const isLive = isFollowing.value && whyNotFollow === undefined;
+  const log = useAuditLog({ ...auditRequest(router.route.value.query), ...(node !== undefined && { node }) }, isLive);
   const toggle = () => {
     isFollowing.value = !isFollowing.value;
     // What came meanwhile is not there.
@@ -31,23 +38,35 @@ export function Audit({ segments: [seq] }: PageProps): JSX.Element {
   return (
     <>
       <PageHead title="Audit">
-        <VerifyBadge />
+        <NodeSelect nodes={nodes} none={`This node (${nodes?.own})`} />
+        <VerifyBadge node={node} />
       </PageHead>
-      <Panel
-        title="Records"
-        actions={
-          <Button onPress={toggle} isPressed={isFollowing.value} title="New records appear as they are written">
-            {isFollowing.value ? 'Following' : 'Follow'}
-          </Button>
-        }
-      >
+      <Panel title="Records" actions={<Follow isLive={isLive} whyNot={whyNotFollow} onToggle={toggle} />}>
         <AuditFilters />
         <Records log={log} />
       </Panel>
-      {seq === undefined ? null : <RecordDialog seq={Number(seq)} known={log.state.value.records} />}
+      {seq === undefined ? null : <RecordDialog seq={Number(seq)} known={log.state.value.records} node={node} />}
     </>
   );
 }
+
+/** Only the node that the page is connected to tells of new records. */
+const whyNotFollowed = (nodes: ClusterNodes | undefined): string | undefined =>
+  nodes?.chosen === undefined || nodes.chosen === nodes.own
+    ? undefined
+    : 'Only the log of the node of this page can be followed.';
+
+interface FollowProps {
+  readonly isLive: boolean;
+  readonly whyNot: string | undefined;
+  readonly onToggle: () => void;
+}
+
+const Follow = ({ isLive, whyNot, onToggle }: FollowProps): JSX.Element => (
+  <Button onPress={onToggle} isPressed={isLive} whyNot={whyNot} title="New records appear as they are written">
+    {isLive ? 'Following' : 'Follow'}
+  </Button>
+);
 
 function Records({ log }: { readonly log: AuditLog }): JSX.Element {
   const { records, problem, next, isLoading, skipped, unreadable } = log.state.value;

@@ -14,19 +14,21 @@ interface RecordDialogProps {
   readonly seq: number;
   /** Records that the page has. */
   readonly known: readonly AuditRecord[] | undefined;
+  /** Of a cluster: the node whose log has it. */
+  readonly node: string | undefined;
 }
 
 /** A record as it is in the file, with ways to what belongs to it. */
-export function RecordDialog({ seq, known }: RecordDialogProps): JSX.Element {
+export function RecordDialog({ seq, known, node }: RecordDialogProps): JSX.Element {
   const { router } = useDashboard();
   const found = known?.find((record) => record.seq === seq);
-  const { value, problem } = useAnswer('read_audit', found ? undefined : { before: seq + 1, limit: 1 });
+  const { value, problem } = useAnswer('read_audit', found ? undefined : { before: seq + 1, limit: 1, node });
   const record = found ?? value?.records.find((each) => each.seq === seq);
   const close = () => {
     router.go(hrefOf('audit', [], router.route.peek().query));
   };
   return (
-    <Dialog title={`Record ${seq}`} onClose={close} actions={record ? <Actions record={record} /> : null}>
+    <Dialog title={`Record ${seq}`} onClose={close} actions={record ? <Actions record={record} node={node} /> : null}>
       {record ? (
         <pre class="command-text audit-json" tabIndex={0}>
           <SafeText text={JSON.stringify(record, null, 2)} />
@@ -40,12 +42,16 @@ export function RecordDialog({ seq, known }: RecordDialogProps): JSX.Element {
   );
 }
 
-function Actions({ record }: { readonly record: AuditRecord }): JSX.Element {
+interface ActionsProps extends Pick<RecordDialogProps, 'node'> {
+  readonly record: AuditRecord;
+}
+
+function Actions({ record, node = '' }: ActionsProps): JSX.Element {
   const { router } = useDashboard();
   const narrow = (field: 'command_id' | 'session_id', title: string) => {
     const value = textOf(record, field);
     if (value === '') return null;
-    return <Button onPress={() => router.go(hrefOf('audit', [], { [field]: value }))}>{title}</Button>;
+    return <Button onPress={() => router.go(hrefOf('audit', [], { [field]: value, node }))}>{title}</Button>;
   };
   return (
     <>

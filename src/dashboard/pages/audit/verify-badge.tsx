@@ -8,9 +8,12 @@ import { countOf } from '../../format/words.js';
 import { type LoadedAnswer, useAnswer } from '../../state/use-answer.js';
 import type { Answer } from '../../../client/index.js';
 
-/** Whether the log is as it was written, and when that was checked. */
-export function VerifyBadge(): JSX.Element {
-  const verified = useAnswer('verify_audit', {});
+/**
+ * Whether the log is as it was written, and when that was checked.
+ * @param node of a cluster; by default the one that the page is connected to
+ */
+export function VerifyBadge({ node }: { readonly node: string | undefined }): JSX.Element {
+  const verified = useAnswer('verify_audit', { node });
   const { value, isLoading, reload } = verified;
   return (
     <>

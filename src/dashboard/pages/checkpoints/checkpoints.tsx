@@ -3,6 +3,9 @@ import type { JSX } from 'preact';
 import { Badge } from '../../components/badge.js';
 import { Button } from '../../components/button.js';
 import { SafeText } from '../../components/command/command-text.js';
+import { NodeSelect } from '../../components/nodes/node-select.js';
+import { workingNode } from '../../components/nodes/nodes.js';
+import { useNodes } from '../../components/nodes/use-nodes.js';
 import { type Column, DataTable } from '../../components/table/data-table.js';
 import { PageHead } from '../../components/page-head.js';
 import { Panel } from '../../components/panel.js';
@@ -11,6 +14,7 @@ import { Ago } from '../../components/time.js';
 import { formatBytes } from '../../format/size.js';
 import type { PageProps } from '../../router/page.js';
 import { hrefOf } from '../../router/route.js';
+import { useDashboard } from '../../state/context.js';
 import { useAnswer } from '../../state/use-answer.js';
 import type { Checkpoint } from './checkpoint.js';
 import { CheckpointDetails } from './checkpoint-details.js';
@@ -25,24 +29,37 @@ const KINDS: { readonly [K in Checkpoint['kind']]: string } = {
   before_command: 'before a command',
 };
 
-/** The saved states of the workspace: what has changed since, and the way back. */
+/** The saved states of the workspace: what has changed since, and the way back. In a cluster, those of one node. */
 export function Checkpoints({ segments: [id] }: PageProps): JSX.Element {
-  const { value, problem, isLoading, reload } = useAnswer('list_checkpoints', {});
-  const selected = value?.checkpoints.find(({ checkpoint_id: each }) => each === id);
+  const nodes = useNodes();
+  const node = nodes && workingNode(nodes);
+  // Which nodes there are is known a moment later.
+  const payload = nodes && node === undefined ? undefined : { node };
+  const { value, problem, isLoading, reload } = useAnswer('list_checkpoints', payload);
   return (
     <>
       <PageHead title="Checkpoints">
+        <NodeSelect nodes={nodes} fallback={node} />
         <Button onPress={reload}>{isLoading ? 'Loading…' : 'Refresh'}</Button>
       </PageHead>
-      <Panel title="Saved states of the workspace" actions={<SaveForm onSaved={reload} />}>
+      <Panel title="Saved states of the workspace" actions={<SaveForm node={node} onSaved={reload} />}>
         <List checkpoints={value?.checkpoints} problem={problem} selected={id} />
       </Panel>
-      {selected ? <CheckpointDetails key={id} checkpoint={selected} onChanged={reload} /> : null}
-      {value && id !== undefined && !selected ? (
-        <Problem title="There is no such checkpoint">It may have made room for a newer one.</Problem>
-      ) : null}
+      {value && id !== undefined ? <Selected id={id} checkpoints={value.checkpoints} onChanged={reload} /> : null}
     </>
   );
+}
+
+interface SelectedProps {
+  readonly id: string;
+  readonly checkpoints: readonly Checkpoint[];
+  readonly onChanged: () => void;
+}
+
+function Selected({ id, checkpoints, onChanged }: SelectedProps): JSX.Element {
+  const selected = checkpoints.find(({ checkpoint_id: each }) => each === id);
+  if (selected) return <CheckpointDetails key={id} checkpoint={selected} onChanged={onChanged} />;
+  return <Problem title="There is no such checkpoint">It may have made room for a newer one.</Problem>;
 }
 
 interface ListProps {
@@ -73,16 +90,22 @@ function List({ checkpoints, problem, selected }: ListProps): JSX.Element {
   );
 }
 
+/** The node stays in the address. */
+function CheckpointLink({ id }: { readonly id: string }): JSX.Element {
+  const { router } = useDashboard();
+  return (
+    <a data-row class="mono" href={hrefOf('checkpoints', [id], router.route.value.query)}>
+      {id}
+    </a>
+  );
+}
+
 const COLUMNS: readonly Column<Checkpoint>[] = [
   {
     key: 'id',
     title: 'Checkpoint',
     sortBy: ({ checkpoint_id: id }) => id,
-    render: ({ checkpoint_id: id }) => (
-      <a data-row class="mono" href={hrefOf('checkpoints', [id])}>
-        {id}
-      </a>
-    ),
+    render: ({ checkpoint_id: id }) => <CheckpointLink id={id} />,
   },
   {
     key: 'created',

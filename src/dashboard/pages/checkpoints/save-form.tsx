@@ -6,8 +6,14 @@ import { useDashboard } from '../../state/context.js';
 import { useAction } from '../../state/use-action.js';
 import { useDraft } from '../../state/use-draft.js';
 
+interface SaveFormProps {
+  /** Of a cluster: the node whose workspace is saved. */
+  readonly node: string | undefined;
+  readonly onSaved: () => void;
+}
+
 /** Saves the workspace as a checkpoint, with a label. */
-export function SaveForm({ onSaved }: { readonly onSaved: () => void }): JSX.Element {
+export function SaveForm({ node, onSaved }: SaveFormProps): JSX.Element {
   const { connection, access, notices } = useDashboard();
   const label = useDraft('checkpoint label');
   const { isRunning, problem, run } = useAction();
@@ -16,7 +22,7 @@ export function SaveForm({ onSaved }: { readonly onSaved: () => void }): JSX.Ele
     if (whyNot !== undefined) return;
     run(async () => {
       const text = label.peek().trim();
-      await connection.request('checkpoint_workspace', text === '' ? {} : { label: text });
+      await connection.request('checkpoint_workspace', { node, ...(text !== '' && { label: text }) });
       label.value = '';
       notices.say('The workspace was saved.');
       onSaved();

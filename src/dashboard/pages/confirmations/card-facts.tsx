@@ -37,6 +37,8 @@ const placeOf = (info: ConfirmationInfo): readonly Fact[] => [
       </a>
     ),
   ],
+  // Of a cluster.
+  ['Node', info.node],
   ['Decided by', DECIDERS[info.requires]],
 ];
 

@@ -2,6 +2,9 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 
 import { Button } from '../../components/button.js';
+import { NodeSelect } from '../../components/nodes/node-select.js';
+import { isOnNode } from '../../components/nodes/nodes.js';
+import { useNodes } from '../../components/nodes/use-nodes.js';
 import { PageHead } from '../../components/page-head.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { countOf } from '../../format/words.js';
@@ -20,7 +23,10 @@ export function Confirmations({ segments: [id] }: PageProps): JSX.Element {
   const store = useMemo(() => new CardStore(dashboard), []);
   useEffect(() => () => store[Symbol.dispose](), []);
   const intent = useCardKeys(store);
-  const cards = store.cards.value;
+  const nodes = useNodes();
+  const cards = store.cards.value.filter(({ info }) => isOnNode(info, nodes?.chosen));
+  // Those that stay may have another place.
+  useEffect(() => store.noteMove(), [nodes?.chosen]);
   const isKnown = dashboard.live.confirmations.value !== undefined;
   const isThere = cards.some(({ info }) => info.confirmation_id === id);
   useEffect(() => {
@@ -33,6 +39,7 @@ export function Confirmations({ segments: [id] }: PageProps): JSX.Element {
         {ended > 0 ? (
           <Button onPress={() => store.dismiss()}>{`Dismiss ${countOf(ended, 'decided one', 'decided ones')}`}</Button>
         ) : null}
+        <NodeSelect nodes={nodes} none="All nodes" />
         <NotifyButton />
       </PageHead>
       {isKnown && id !== undefined && !isThere ? (

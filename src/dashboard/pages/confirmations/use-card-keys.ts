@@ -38,6 +38,9 @@ function isFree(event: KeyboardEvent): boolean {
 
 function cardFor(store: CardStore): string | undefined {
   const focused = document.activeElement?.closest<HTMLElement>('[data-card]')?.dataset['card'];
-  const open = store.cards.peek().filter(({ end }) => !end);
+  const open = store.cards.peek().filter(({ info, end }) => !end && isShown(info.confirmation_id));
   return (open.find(({ info }) => info.confirmation_id === focused) ?? open[0])?.info.confirmation_id;
 }
+
+/** Whether a card is on the page: those of other nodes may be left out. */
+const isShown = (id: string): boolean => document.querySelector(`[data-card="${CSS.escape(id)}"]`) !== null;

@@ -5,6 +5,9 @@ import { Badge, type Tone } from '../../components/badge.js';
 import { Button } from '../../components/button.js';
 import { SafeText } from '../../components/command/command-text.js';
 import { CopyButton } from '../../components/copy-button.js';
+import { NodeSelect } from '../../components/nodes/node-select.js';
+import type { ClusterNodes } from '../../components/nodes/nodes.js';
+import { useNodes } from '../../components/nodes/use-nodes.js';
 import { PageHead } from '../../components/page-head.js';
 import { Panel } from '../../components/panel.js';
 import { Loading, Problem } from '../../components/states.js';
@@ -23,29 +26,39 @@ const STATUSES: { readonly [S in Check['status']]: readonly [text: string, tone:
   ok: ['ok', 'good', 2],
 };
 
-/** Whether the machine has what the daemon needs, and what it is. */
+/** Whether the machine has what the daemon needs, and what it is. In a cluster, the machine of one node. */
 export function Doctor(): JSX.Element {
-  const { value, problem, isLoading, reload } = useAnswer('examine_machine', {});
+  const nodes = useNodes();
+  const node = nodes?.chosen;
+  const { value, problem, isLoading, reload } = useAnswer('examine_machine', { node });
   return (
     <>
       <PageHead title="Doctor">
         {value ? <Verdict answer={value} /> : null}
+        <NodeSelect nodes={nodes} none={`This node (${nodes?.own})`} />
         <Button onPress={reload} whyNot={isLoading ? 'It is being examined.' : undefined}>
           Examine again
         </Button>
       </PageHead>
       <Panel title="Checks">
-        {problem !== undefined ? (
-          <Problem title="The machine cannot be examined">{problem}</Problem>
-        ) : value ? (
-          <Checks checks={value.checks} />
-        ) : (
-          <Loading what="what the machine has" />
-        )}
+        <CheckList checks={value?.checks} problem={problem} />
       </Panel>
-      <MachineFacts />
+      {nodes && !runsSessions(nodes) ? null : <MachineFacts node={node ?? nodes?.own} />}
     </>
   );
+}
+
+/** Whether the chosen node runs commands, so that it says how they are confined: a gateway does not. */
+const runsSessions = ({ own, names, chosen = own }: ClusterNodes): boolean => names.includes(chosen);
+
+interface CheckListProps {
+  readonly checks: readonly Check[] | undefined;
+  readonly problem: string | undefined;
+}
+
+function CheckList({ checks, problem }: CheckListProps): JSX.Element {
+  if (problem !== undefined) return <Problem title="The machine cannot be examined">{problem}</Problem>;
+  return checks ? <Checks checks={checks} /> : <Loading what="what the machine has" />;
 }
 
 function Verdict({ answer: { checks, checked_at: at } }: { readonly answer: Answer<'examine_machine'> }): JSX.Element {

@@ -11,9 +11,12 @@ import { useAnswer } from '../../state/use-answer.js';
 
 type Metadata = Answer<'shell_metadata'>;
 
-/** What the machine is, and how commands are confined on it. */
-export function MachineFacts(): JSX.Element {
-  const { value, problem } = useAnswer('shell_metadata', {});
+/**
+ * What the machine is, and how commands are confined on it.
+ * @param node of a cluster; undefined for a daemon alone
+ */
+export function MachineFacts({ node }: { readonly node: string | undefined }): JSX.Element {
+  const { value, problem } = useAnswer('shell_metadata', { node });
   if (problem !== undefined) return <Problem title="The machine cannot be described">{problem}</Problem>;
   if (!value) return <Loading what="the machine" />;
   return (

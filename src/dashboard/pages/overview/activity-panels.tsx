@@ -2,6 +2,9 @@ import type { JSX } from 'preact';
 
 import type { ConfirmationInfo } from '../../../client/index.js';
 import { Badge, type Tone } from '../../components/badge.js';
+import { withNodes } from '../../components/nodes/node-column.js';
+import { isOnNode, type OnNode } from '../../components/nodes/nodes.js';
+import { useChosenNode } from '../../components/nodes/use-nodes.js';
 import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Panel } from '../../components/panel.js';
 import { Ago, Since } from '../../components/time.js';
@@ -47,16 +50,32 @@ const RUNNING: readonly Column<CommandInfo>[] = [
   },
 ];
 
+const RUNNING_IN_CLUSTER = withNodes(RUNNING);
+
+/** The entries of the node that the address names, and the columns for them. */
+function useOfNode<T extends OnNode>(
+  entries: Iterable<T> | undefined,
+  columns: readonly Column<T>[],
+  columnsInCluster: readonly Column<T>[],
+): { readonly rows: readonly T[]; readonly columns: readonly Column<T>[] } {
+  const { access } = useDashboard();
+  const node = useChosenNode();
+  const rows = [...(entries ?? [])].filter((entry) => isOnNode(entry, node));
+  return { rows, columns: access.inCluster ? columnsInCluster : columns };
+}
+
 /** The commands that run, those without a session too. */
 export function RunningCommands(): JSX.Element | null {
-  const commands = [...(useDashboard().live.commands.value?.values() ?? [])].filter(({ state }) => state !== 'ended');
+  const known = useDashboard().live.commands.value?.values();
+  const { rows, columns } = useOfNode(known, RUNNING, RUNNING_IN_CLUSTER);
+  const commands = rows.filter(({ state }) => state !== 'ended');
   if (commands.length === 0) return null;
   return (
     <Panel title={`Running commands (${commands.length})`}>
       <DataTable
         label="Running commands"
         rows={commands}
-        columns={RUNNING}
+        columns={columns}
         keyOf={({ command_id: id }) => id}
         initialSort="since"
         sortName="runsort"
@@ -104,16 +123,19 @@ const CALLS: readonly Column<LlmCall>[] = [
   },
 ];
 
+const CALLS_IN_CLUSTER = withNodes(CALLS);
+
 /** The LLM calls under way, and the last ones. */
 export function LlmCalls(): JSX.Element | null {
-  const calls = [...(useDashboard().live.calls.value?.values() ?? [])];
+  const known = useDashboard().live.calls.value?.values();
+  const { rows: calls, columns } = useOfNode(known, CALLS, CALLS_IN_CLUSTER);
   if (calls.length === 0) return null;
   return (
     <Panel title={`LLM calls (${calls.length})`}>
       <DataTable
         label="LLM calls"
         rows={calls}
-        columns={CALLS}
+        columns={columns}
         keyOf={({ call_id: id }) => id}
         initialSort="-started"
         sortName="callsort"
@@ -142,16 +164,19 @@ const WAITING: readonly Column<ConfirmationInfo>[] = [
   },
 ];
 
+const WAITING_IN_CLUSTER = withNodes(WAITING);
+
 /** The confirmations that are open. */
 export function WaitingConfirmations(): JSX.Element | null {
-  const waiting = [...(useDashboard().live.confirmations.value?.values() ?? [])];
+  const known = useDashboard().live.confirmations.value?.values();
+  const { rows: waiting, columns } = useOfNode(known, WAITING, WAITING_IN_CLUSTER);
   if (waiting.length === 0) return null;
   return (
     <Panel title={`Waiting for confirmation (${waiting.length})`}>
       <DataTable
         label="Waiting for confirmation"
         rows={waiting}
-        columns={WAITING}
+        columns={columns}
         keyOf={({ confirmation_id: id }) => id}
         initialSort="expires"
         sortName="waitsort"

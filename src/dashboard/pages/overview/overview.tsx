@@ -1,6 +1,10 @@
 import type { JSX } from 'preact';
 
 import { LlmCalls, RunningCommands, WaitingConfirmations } from './activity-panels.js';
+import { NodeSelect } from '../../components/nodes/node-select.js';
+import { useNodes } from '../../components/nodes/use-nodes.js';
+import { Toolbar } from '../../components/toolbar.js';
+import { hrefOf } from '../../router/route.js';
 import { HostPanel } from './host-panel.js';
 import { SessionsTable } from './sessions-table.js';
 
@@ -10,6 +14,7 @@ import './overview.css';
 export const Overview = (): JSX.Element => (
   <>
     <h1 class="hidden">Overview</h1>
+    <NodeTools />
     <HostPanel />
     <WaitingConfirmations />
     <SessionsTable />
@@ -17,3 +22,17 @@ export const Overview = (): JSX.Element => (
     <LlmCalls />
   </>
 );
+
+/** Chooses the node of a cluster whose sessions, commands and calls are listed. */
+function NodeTools(): JSX.Element | null {
+  const nodes = useNodes();
+  if (!nodes) return null;
+  return (
+    <Toolbar label="Node of the lists">
+      <NodeSelect nodes={nodes} none="All nodes" />
+      <a href={hrefOf('nodes')}>The nodes</a>
+      <span class="spacer" />
+      <span class="muted">{`The machine is that of ${nodes.own}`}</span>
+    </Toolbar>
+  );
+}

@@ -1,4 +1,5 @@
 import type { SessionInfo } from '../../../client/index.js';
+import { isOnNode } from '../../components/nodes/nodes.js';
 
 /** A filter of the sessions, which is on or off. */
 export interface SessionFilter {
@@ -31,14 +32,10 @@ export interface SessionChoice {
   /** Names of the filters that are on. */
   readonly filters: ReadonlySet<string>;
   readonly text: string;
-  /** Name of the node of a cluster; nothing for all. */
-  readonly node: string;
+  /** Name of the node of a cluster; undefined for all. */
+  readonly node: string | undefined;
   readonly caller: string;
 }
-
-/** The nodes of a cluster that sessions run on, by name; none for a daemon alone. */
-export const nodesOf = (sessions: Iterable<SessionInfo>): string[] =>
-  [...new Set([...sessions].flatMap(({ node }) => node ?? []))].sort();
 
 /** The sessions of a node that pass all filters, and have a text in their label, id, owner, directory or command. */
 export function filterSessions(
@@ -49,7 +46,7 @@ export function filterSessions(
   const wanted = text.toLowerCase();
   return [...sessions].filter(
     (session) =>
-      (node === '' || session.node === node) &&
+      isOnNode(session, node) &&
       active.every(({ accepts }) => accepts(session, caller)) &&
       (wanted === '' || textOf(session).includes(wanted)),
   );

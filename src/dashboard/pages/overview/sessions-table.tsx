@@ -4,6 +4,8 @@ import type { SessionInfo } from '../../../client/index.js';
 import { Badge } from '../../components/badge.js';
 import { Bar } from '../../components/bar.js';
 import { Chip } from '../../components/chip.js';
+import { withNodes } from '../../components/nodes/node-column.js';
+import { useChosenNode } from '../../components/nodes/use-nodes.js';
 import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Icon } from '../../components/icon.js';
 import { Panel } from '../../components/panel.js';
@@ -13,14 +15,7 @@ import { formatBytes, formatPercent } from '../../format/size.js';
 import { countOf } from '../../format/words.js';
 import { hrefOf } from '../../router/route.js';
 import { useDashboard } from '../../state/context.js';
-import {
-  filterSessions,
-  nodesOf,
-  parseFilters,
-  SESSION_FILTERS,
-  type SessionChoice,
-  toggleFilter,
-} from './session-filters.js';
+import { filterSessions, parseFilters, SESSION_FILTERS, type SessionChoice, toggleFilter } from './session-filters.js';
 
 const MB = 1024 * 1024;
 
@@ -106,35 +101,28 @@ const COLUMNS: readonly Column<SessionInfo>[] = [
   },
 ];
 
-/** For a cluster only. */
-const NODE_COLUMN: Column<SessionInfo> = {
-  key: 'node',
-  title: 'Node',
-  sortBy: ({ node }) => node ?? null,
-  render: ({ node }) => node,
-};
-const CLUSTER_COLUMNS = COLUMNS.toSpliced(1, 0, NODE_COLUMN);
+const CLUSTER_COLUMNS = withNodes(COLUMNS);
 
 /** The sessions, with filters in the address. */
 export function SessionsTable(): JSX.Element {
   const { live, router, access } = useDashboard();
   const all = live.sessions.value;
-  const { show, q: text = '', node = '' } = router.route.value.query;
+  const { show, q: text = '' } = router.route.value.query;
+  const node = useChosenNode();
   const filters = parseFilters(show);
   if (!all) return <Loading what="the sessions" />;
   const caller = access.info.value?.name ?? '';
   const choice = { filters, text, node, caller };
   const rows = filterSessions(all.values(), choice);
-  const nodes = nodesOf(all.values());
   return (
-    <Panel title={`Sessions (${all.size})`} actions={<SessionTools choice={choice} nodes={nodes} />}>
+    <Panel title={`Sessions (${all.size})`} actions={<SessionTools choice={choice} />}>
       {rows.length === 0 ? (
         <NoSessions isFiltered={all.size > 0} />
       ) : (
         <DataTable
           label="Sessions"
           rows={rows}
-          columns={nodes.length > 0 ? CLUSTER_COLUMNS : COLUMNS}
+          columns={access.inCluster ? CLUSTER_COLUMNS : COLUMNS}
           keyOf={({ session_id: id }) => id}
           initialSort="label"
         />
@@ -143,13 +131,8 @@ export function SessionsTable(): JSX.Element {
   );
 }
 
-interface SessionToolsProps {
-  readonly choice: SessionChoice;
-  readonly nodes: readonly string[];
-}
-
-function SessionTools({ choice, nodes }: SessionToolsProps): JSX.Element {
-  const { filters, text, node } = choice;
+function SessionTools({ choice }: { readonly choice: SessionChoice }): JSX.Element {
+  const { filters, text } = choice;
   const { live, router } = useDashboard();
   const all = live.sessions.value ?? new Map<string, SessionInfo>();
   return (
@@ -166,7 +149,6 @@ function SessionTools({ choice, nodes }: SessionToolsProps): JSX.Element {
           {title}
         </Chip>
       ))}
-      {nodes.length > 0 && <NodeChoice nodes={nodes} node={node} />}
       <label>
         <span class="hidden">Search the sessions</span>
         <input
@@ -179,30 +161,6 @@ function SessionTools({ choice, nodes }: SessionToolsProps): JSX.Element {
         />
       </label>
     </div>
-  );
-}
-
-function NodeChoice({ nodes, node }: { readonly nodes: readonly string[]; readonly node: string }): JSX.Element {
-  const { router } = useDashboard();
-  // A node whose sessions have ended can still be the one that is chosen.
-  const names = [...new Set([...nodes, ...(node === '' ? [] : [node])])].sort();
-  return (
-    <label>
-      <span class="hidden">Node of the sessions</span>
-      <select
-        value={node}
-        onChange={({ currentTarget }) => {
-          router.setQuery({ node: currentTarget.value });
-        }}
-      >
-        <option value="">All nodes</option>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 

@@ -5,6 +5,11 @@ import { useEffect } from 'preact/hooks';
 import type { Answer } from '../../../client/index.js';
 import { Badge, type Tone } from '../../components/badge.js';
 import { Button } from '../../components/button.js';
+import { withNodes } from '../../components/nodes/node-column.js';
+import { NodeSelect } from '../../components/nodes/node-select.js';
+import { type ClusterNodes, isOnNode } from '../../components/nodes/nodes.js';
+import { useNodes } from '../../components/nodes/use-nodes.js';
+import { PageHead } from '../../components/page-head.js';
 import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Panel } from '../../components/panel.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
@@ -72,6 +77,8 @@ const COLUMNS: readonly Column<Recording>[] = [
   { key: 'state', title: 'State', render: (recording) => <StateBadge recording={recording} /> },
 ];
 
+const CLUSTER_COLUMNS = withNodes(COLUMNS);
+
 /** The recordings that this connection may see. */
 export function RecordingList(): JSX.Element {
   const { connection } = useDashboard();
@@ -86,18 +93,26 @@ export function RecordingList(): JSX.Element {
     }
   };
   useEffect(() => void load(), []);
+  const nodes = useNodes();
   return (
     <>
-      <h1>Recordings</h1>
+      <PageHead title="Recordings">
+        <NodeSelect nodes={nodes} none="All nodes" />
+      </PageHead>
       <Panel title="Recordings of sessions" actions={<Button onPress={() => void load()}>Refresh</Button>}>
         {problem.value === '' ? null : <Problem title="They could not be listed">{problem.value}</Problem>}
-        {problem.value === '' || listed.value ? <ListBody listed={listed.value} /> : null}
+        {problem.value === '' || listed.value ? <ListBody listed={listed.value} nodes={nodes} /> : null}
       </Panel>
     </>
   );
 }
 
-function ListBody({ listed }: { readonly listed: Listed | undefined }): JSX.Element {
+interface ListBodyProps {
+  readonly listed: Listed | undefined;
+  readonly nodes: ClusterNodes | undefined;
+}
+
+function ListBody({ listed, nodes }: ListBodyProps): JSX.Element {
   if (!listed) return <Loading what="the recordings" />;
   const { recordings, total_bytes: bytes, truncated } = listed;
   if (recordings.length === 0) {
@@ -112,8 +127,8 @@ function ListBody({ listed }: { readonly listed: Listed | undefined }): JSX.Elem
     <>
       <DataTable
         label="Recordings"
-        rows={recordings}
-        columns={COLUMNS}
+        rows={recordings.filter((recording) => isOnNode(recording, nodes?.chosen))}
+        columns={nodes ? CLUSTER_COLUMNS : COLUMNS}
         keyOf={({ recording_id: id }) => id}
         initialSort="-started"
       />

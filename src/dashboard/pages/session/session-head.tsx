@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { Badge } from '../../components/badge.js';
 import { Ago } from '../../components/time.js';
 import { hrefOf } from '../../router/route.js';
+import { useDashboard } from '../../state/context.js';
 import { StillRuns } from './controls/still-runs.js';
 import { StopActions } from './controls/stop-actions.js';
 import { useStop } from './controls/use-stop.js';
@@ -60,9 +61,10 @@ export function SessionHead({ session, tab, model }: HeadProps): JSX.Element {
 }
 
 function Facts({ session: { info } }: { readonly session: ViewedSession }): JSX.Element {
+  const inCluster = useDashboard().access.inCluster && info.node !== undefined;
   return (
     <p class="session-facts muted">
-      <span>{`${info.shell} of ${info.owner}`}</span>
+      <span>{`${info.shell} of ${info.owner}${inCluster ? ` on ${info.node}` : ''}`}</span>
       <code>{info.working_directory}</code>
       <span>{`sandbox: ${info.sandbox}`}</span>
       <span>

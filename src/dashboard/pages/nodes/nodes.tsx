@@ -1,0 +1,122 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+import { Badge, type Tone } from '../../components/badge.js';
+import { Bar } from '../../components/bar.js';
+import { PageHead } from '../../components/page-head.js';
+import { Panel } from '../../components/panel.js';
+import { Empty, Loading, Problem } from '../../components/states.js';
+import { type Column, DataTable } from '../../components/table/data-table.js';
+import { Ago } from '../../components/time.js';
+import { hrefOf } from '../../router/route.js';
+import { useAction } from '../../state/use-action.js';
+import { useAnswer } from '../../state/use-answer.js';
+import { useDashboard } from '../../state/context.js';
+import { DrainButton } from './drain-button.js';
+import type { Node } from './node.js';
+
+/** Pause between two looks at the nodes, in milliseconds. The node that is asked knows the answer. */
+const LOOK_MS = 2000;
+
+/** The nodes of the cluster: whether they are there, what they carry, and which version they run. */
+export function Nodes(): JSX.Element {
+  const { connection, access } = useDashboard();
+  const { value, problem, reload } = useAnswer('list_nodes', {});
+  const draining = useAction();
+  useEffect(() => {
+    const timer = setInterval(reload, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const drain = ({ node, state }: Node) => {
+    draining.run(async () => {
+      await connection.request('drain_node', { node, drain: state !== 'draining' });
+      reload();
+    });
+  };
+  const whyNot = access.whyNot('drain_node');
+  const last: Column<Node> = {
+    key: 'drain',
+    title: 'New work',
+    render: (node) => <DrainButton node={node} whyNot={whyNot} onDrain={drain} />,
+  };
+  return (
+    <>
+      <PageHead title="Nodes" />
+      {draining.problem === undefined ? null : <Problem title="It was not done">{draining.problem}</Problem>}
+      <Panel title={`Nodes of the cluster${value ? ` (${value.nodes.length})` : ''}`}>
+        <List nodes={value?.nodes} problem={problem} last={last} />
+      </Panel>
+    </>
+  );
+}
+
+interface ListProps {
+  readonly nodes: readonly Node[] | undefined;
+  readonly problem: string | undefined;
+  readonly last: Column<Node>;
+}
+
+function List({ nodes, problem, last }: ListProps): JSX.Element {
+  if (problem !== undefined) return <Problem title="The nodes cannot be listed">{problem}</Problem>;
+  if (!nodes) return <Loading what="the nodes" />;
+  if (nodes.length === 0) return <Empty title="No nodes">This daemon is not part of a cluster.</Empty>;
+  return (
+    <DataTable label="Nodes" rows={nodes} columns={[...COLUMNS, last]} keyOf={({ node }) => node} initialSort="node" />
+  );
+}
+
+const TONES: { readonly [S in Node['state']]: Tone } = { live: 'good', draining: 'warn', suspect: 'warn', lost: 'bad' };
+
+const COLUMNS: readonly Column<Node>[] = [
+  {
+    key: 'node',
+    title: 'Node',
+    sortBy: ({ node }) => node,
+    // A gateway runs nothing that could be listed.
+    render: ({ node, role }) =>
+      role === 'gateway' ? (
+        node
+      ) : (
+        <a data-row href={hrefOf('overview', [], { node })}>
+          {node}
+        </a>
+      ),
+  },
+  { key: 'role', title: 'Role', sortBy: ({ role }) => role, render: ({ role }) => role },
+  {
+    key: 'state',
+    title: 'State',
+    sortBy: ({ state }) => state,
+    render: ({ state, problem }) => (
+      <Badge tone={TONES[state]} title={problem ?? undefined}>
+        {state}
+      </Badge>
+    ),
+  },
+  { key: 'problem', title: 'Problem', render: ({ problem }) => <span class="ellipsis">{problem}</span> },
+  {
+    key: 'sessions',
+    title: 'Sessions and one-shots',
+    sortBy: ({ sessions }) => sessions,
+    render: ({ role, sessions, capacity }) =>
+      role !== 'gateway' && (
+        <Bar label="Sessions" value={sessions} limit={capacity} text={`${sessions} of ${capacity}`} />
+      ),
+  },
+  { key: 'version', title: 'Version', sortBy: ({ version }) => version, render: ({ version }) => version ?? '—' },
+  {
+    key: 'labels',
+    title: 'Labels',
+    render: ({ labels }) =>
+      Object.entries(labels)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(', '),
+  },
+  {
+    key: 'seen',
+    title: 'Seen',
+    sortBy: ({ seen_at: at }) => at,
+    render: ({ url, seen_at: at }) => (url === null ? 'this node' : at === null ? 'never' : <Ago at={at} />),
+  },
+  { key: 'url', title: 'Address', sortBy: ({ url }) => url, render: ({ url }) => url !== null && <code>{url}</code> },
+];
