@@ -17,14 +17,19 @@ const UNIT_TEST_TIMEOUT_MS = 30_000;
 const BROWSER_TEST_TIMEOUT_MS = 60_000;
 /** A page that installs and builds the project. */
 const PAGE_TEST_TIMEOUT_MS = 600_000;
+/**
+ * Node.js 20 reads the certificates of this variable at each start, which takes more of a processor than the rest of a start: 40 ms, for more
+ * than a thousand processes. The tests trust only certificates of their own, and those set it themselves.
+ */
+const NO_EXTRA_CERTIFICATES = { env: { NODE_EXTRA_CA_CERTS: '' } };
 /** The files of a worker share their modules, which takes a fifth less of the time of a processor. */
-const SHARED_MODULES = { isolate: false };
+const WITH_PROCESSES = { isolate: false, ...NO_EXTRA_CERTIFICATES };
 /** Pure functions: the files share their modules, which are loaded once for each worker. Threads start and report faster than processes. */
 const PURE = { isolate: false, pool: 'threads', testTimeout: UNIT_TEST_TIMEOUT_MS } as const;
 /** Lists of thousands of commands, random input, schemas of other standards: not at each save of a file. */
 const LONG_UNIT_TESTS = 'test/unit/**/*.long.test.ts';
 /** One file after the other. */
-const ALONE = { maxWorkers: 1, sequence: { groupOrder: 6 } };
+const ALONE = { maxWorkers: 1, sequence: { groupOrder: 6 }, ...NO_EXTRA_CERTIFICATES };
 /** A tool of some hundred megabytes from npm. */
 const REAL_CLI_INSTALL_TIMEOUT_MS = 660_000;
 
@@ -43,7 +48,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          ...SHARED_MODULES,
+          ...WITH_PROCESSES,
           include: ['test/integration/**/*.test.ts', 'test/contract/**/*.test.ts'],
           sequence: { groupOrder: 1 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -55,7 +60,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          ...SHARED_MODULES,
+          ...WITH_PROCESSES,
           include: ['test/e2e/**/*.test.ts'],
           sequence: { groupOrder: 2 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -68,7 +73,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
-          ...SHARED_MODULES,
+          ...WITH_PROCESSES,
           include: ['test/cluster/**/*.test.ts'],
           sequence: { groupOrder: 8 },
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -80,7 +85,7 @@ export default defineConfig({
       {
         test: {
           name: 'conformance',
-          ...SHARED_MODULES,
+          ...WITH_PROCESSES,
           include: ['test/conformance/*.test.ts'],
           globalSetup: ['test/conformance/peers/global-setup.ts'],
           sequence: { groupOrder: 3 },
@@ -93,7 +98,7 @@ export default defineConfig({
       {
         test: {
           name: 'security',
-          ...SHARED_MODULES,
+          ...WITH_PROCESSES,
           include: ['test/conformance/security/*.test.ts'],
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
@@ -104,7 +109,7 @@ export default defineConfig({
       {
         test: {
           name: 'dashboard',
-          ...SHARED_MODULES,
+          ...WITH_PROCESSES,
           include: ['test/dashboard/**/*.test.ts'],
           globalSetup: ['test/dashboard/harness/global-setup.ts'],
           sequence: { groupOrder: 7 },
