@@ -75,14 +75,14 @@ export const reloadOf = (schema: z.core.$ZodType): ReloadEffect | undefined =>
 
 /** Returns the schema below defaults, options and transforms. */
 export function innerOf(schema: z.core.$ZodType): z.core.$ZodType {
-  if (schema instanceof z.ZodPipe) return innerOf(schema.in);
-  const isWrapped =
-    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
-  return isWrapped ? innerOf(schema.unwrap()) : schema;
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'pipe') return innerOf(def.in);
+  const isWrapped = def.type === 'optional' || def.type === 'default' || def.type === 'prefault';
+  return isWrapped ? innerOf(def.innerType) : schema;
 }
 
 /** Returns the keys of a group with their schemas; undefined for a key. */
 export function fieldsOf(schema: z.core.$ZodType): readonly (readonly [string, z.core.$ZodType])[] | undefined {
-  const inner = innerOf(schema);
-  return inner instanceof z.ZodObject ? Object.entries<z.core.$ZodType>(inner.shape) : undefined;
+  const { def } = (innerOf(schema) as z.core.$ZodTypes)._zod;
+  return def.type === 'object' ? Object.entries<z.core.$ZodType>(def.shape) : undefined;
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Facts, factsOf, fieldsOf, innerOf, type ReloadEffect, reloadOf } from '../fields/facts.js';
 import { codeName } from './code-values.js';
 import { configurationSchema } from './schema.js';
@@ -79,15 +79,16 @@ function collect(schema: z.core.$ZodType, path: readonly string[], outer: Reload
 }
 
 function typesOf(schema: z.core.$ZodType): readonly ('text' | 'list' | 'other')[] {
-  if (schema instanceof z.ZodUnion) return schema.options.map(innerOf).flatMap(typesOf);
-  if (schema instanceof z.ZodArray) return ['list'];
-  const { type } = schema._zod.def;
-  return [type === 'string' || type === 'enum' || type === 'literal' ? 'text' : 'other'];
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'union') return def.options.map(innerOf).flatMap(typesOf);
+  if (def.type === 'array') return ['list'];
+  return [def.type === 'string' || def.type === 'enum' || def.type === 'literal' ? 'text' : 'other'];
 }
 
 function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
-  if (schema instanceof z.ZodArray) return innerOf(schema.element);
-  return schema instanceof z.ZodRecord ? innerOf(schema.valueType) : undefined;
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'array') return innerOf(def.element);
+  return def.type === 'record' ? innerOf(def.valueType) : undefined;
 }
 
 function collectRestarting(schema: z.core.$ZodType, name: string, path: readonly string[]): readonly RestartKey[] {
