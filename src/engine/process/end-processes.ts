@@ -87,16 +87,19 @@ export async function endProcesses(
     await waitForEnd(found, deadline - performance.now(), processes);
     found = find();
   }
-  return found.length === 0 ? found : killProcesses(finder, options);
+  return found.length === 0 ? found : killProcesses(finder, options, found);
 }
 
-/** Kills all processes that `finder` finds, until there are no new ones. Returns those that could not be killed. */
+/**
+ * Kills all processes that `finder` finds, until there are no new ones. Returns those that could not be killed.
+ * @param first those that it has just found. A search reads about every process of the machine.
+ */
 export async function killProcesses(
   finder: ProcessFinder,
   { processes, group, onKill, root }: EndOptions,
+  first: readonly ProcessEntry[] = confirmed(finder)(),
 ): Promise<ProcessEntry[]> {
   const find = confirmed(finder);
-  const first = find();
   const deadline = performance.now() + KILL_SETTLE_MS + first.length * SETTLE_MS_EACH;
   const kill = async (found: readonly ProcessEntry[]) => {
     // Namespace pids are not known any more once the processes have ended.
