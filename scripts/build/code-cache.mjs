@@ -14,7 +14,8 @@ const RECORDER = fileURLToPath(new URL('record-code.mjs', import.meta.url));
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs a command of the command line against a daemon, the checkpoint worker, then a daemon with a command, and keeps their compiled code.
+ * Runs a command of the command line against a daemon, the checkpoint worker, then a daemon with a command and a request of MCP, and keeps
+ * their compiled code.
  * @param main The path of main.js.
  */
 export async function writeCodeCache(main) {
@@ -31,7 +32,10 @@ export async function writeCodeCache(main) {
       input: JSON.stringify({ job: { kind: 'none' }, options: {} }),
       timeout: TIMEOUT_MS,
     });
-    await withDaemon(recorded, home, (url) => runCommand(plain, home, url));
+    await withDaemon(recorded, home, async (url) => {
+      await runCommand(plain, home, url);
+      await listTools(url);
+    });
   } catch (error) {
     rmSync(cache, { recursive: true, force: true });
     console.error(`shell-adapter: built without a code cache, so that starts take longer: ${error.message}`);
@@ -77,4 +81,16 @@ async function runCommand(program, home, url) {
   const config = join(home, 'config.yaml');
   const args = [...program, 'exec', '--no-stdin', '--config', config, '--url', url, 'true'];
   await promisify(execFile)(process.execPath, args, { timeout: TIMEOUT_MS });
+}
+
+/** The daemon loads the MCP library for it. */
+async function listTools(url) {
+  const response = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (!response.ok) throw new Error(`the daemon answers ${response.status} to a request of MCP`);
+  await response.text();
 }
