@@ -115,7 +115,7 @@ export class ControlGroup implements ProcessGroup {
     const unwaited = ended.filter(({ pid, startTicks }) => known.get(pid)?.startTicks === startTicks);
     const counted = [...snapshot.of(pids), ...unwaited];
     const { writesOf } = this.#reader.processes;
-    return this.#written.update(counted.map((entry) => ({ ...entry, value: writesOf(entry.pid).diskBytes })));
+    return this.#written.update(counted.map((entry) => ({ value: writesOf(entry.pid).diskBytes, ...entry })));
   }
 
   sampleNow(): GroupSample {

@@ -87,14 +87,14 @@ export class ObservedGroup implements ProcessGroup {
     const reaper = frame.at(-1);
     const members = found.filter((entry) => hasNotEnded(entry) && !frame.includes(entry.pid));
     const isExact = snapshot.isExact || this.#diskMb * MB - this.#written.total <= NEAR_BYTES;
-    const writes = found.map((entry) => ({ ...entry, writes: snapshot.writesOf(entry.pid, isExact) }));
+    const writes = found.map((entry) => ({ writes: snapshot.writesOf(entry.pid, isExact), ...entry }));
     const cpuTicks = this.#cpu.update(
-      found.map((entry) => ({ ...entry, value: entry.cpuTicks })),
+      found.map((entry) => ({ value: entry.cpuTicks, ...entry })),
       reaper,
     );
     const allWrittenBefore = this.#allWritten.total;
     const allWritten = this.#allWritten.update(
-      writes.map((entry) => ({ ...entry, value: entry.writes.allBytes })),
+      writes.map((entry) => ({ value: entry.writes.allBytes, ...entry })),
       reaper,
     );
     const pids = members.map(({ pid }) => pid);
@@ -107,7 +107,7 @@ export class ObservedGroup implements ProcessGroup {
       fileBytes,
       tasks: members.reduce((sum, entry) => sum + entry.threads, 0),
       writtenBytes: this.#written.update(
-        writes.map((entry) => ({ ...entry, value: entry.writes.diskBytes })),
+        writes.map((entry) => ({ value: entry.writes.diskBytes, ...entry })),
         reaper,
       ),
       pids,

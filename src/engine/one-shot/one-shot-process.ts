@@ -59,7 +59,7 @@ export class OneShotProcess {
     this.files = new OneShotFiles(pipes, launcher.owner);
     this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     const message = startMessage(program, launcher, this.files);
-    this.#process = starter.start({ ...message, joinFiles: group.joinFiles, leaveFiles: group.leaveFiles });
+    this.#process = starter.start({ joinFiles: group.joinFiles, leaveFiles: group.leaveFiles, ...message });
     launcher.keepHidden(program.profile, this);
     void this.#process.ended.then(() => {
       launcher.forget(this);

@@ -50,7 +50,7 @@ export class OneShotStarter {
     startWithLimits(command, process);
     try {
       const stdinFile = process.files.placeStdin(spec.stdin ?? spec.stdinPipe);
-      process.sendRequest(oneShotText({ ...spec, stdinFile, text: textOf(spec) }));
+      process.sendRequest(oneShotText({ stdinFile, text: textOf(spec), ...spec }));
     } catch (error) {
       this.#shells.dismiss(process);
       throw error;

@@ -160,7 +160,7 @@ export class OneShotRunner implements AsyncDisposable {
       setTimeout(() => setImmediate(listen), STREAM_AFTER_MS),
       ...(quiet ? [quiet] : []),
     ];
-    const flight: Flight = { ...started, feeds: [stdout, stderr], timers, termination: undefined };
+    const flight: Flight = { feeds: [stdout, stderr], timers, termination: undefined, ...started };
     this.#flights.set(command, flight);
     void process.ended.then((end) => this.#settle(flight, end));
   }
@@ -190,7 +190,9 @@ export class OneShotRunner implements AsyncDisposable {
     // In a sandbox they ended with it, before they could be listed.
     const hadBackground = background.length > 0 || (isHeld && isIsolated);
     command.finish({
-      ...how,
+      exitCode: how.exitCode,
+      sessionState: how.sessionState,
+      workingDirectory: how.workingDirectory,
       survivors: reportProcesses(survivors, processes),
       backgroundProcesses: reportBackgroundProcesses(
         background,

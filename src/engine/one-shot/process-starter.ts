@@ -83,7 +83,7 @@ export class ProcessStarter implements AsyncDisposable {
     const id = this.#nextId++;
     const started = new StartedProcess();
     this.#processes.set(id, started);
-    this.#running().stdin.write(`${JSON.stringify({ ...message, id })}\n`);
+    this.#running().stdin.write(`${JSON.stringify({ id, ...message })}\n`);
     return started;
   }
 

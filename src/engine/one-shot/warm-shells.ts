@@ -177,7 +177,7 @@ export class WarmShells implements AsyncDisposable {
     try {
       network = await launcher.networkFor(program.profile);
       group = mechanism.createGroup(tag, launcher.isolates(program), launcher.holds(program));
-      return new OneShotProcess({ starter, launcher, platform }, { ...program, tag, group, network }, pipes);
+      return new OneShotProcess({ starter, launcher, platform }, { tag, group, network, ...program }, pipes);
     } catch (error) {
       network?.[Symbol.dispose]();
       group?.[Symbol.dispose]();
