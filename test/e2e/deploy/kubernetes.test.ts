@@ -13,22 +13,38 @@ interface Resource {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 }
 
+const WORKLOADS = ['Namespace', 'ServiceAccount', 'Service', 'NetworkPolicy', 'ConfigMap', 'StatefulSet'];
+
 describe.skipIf(!hasKubectl)('kustomize (needs kubectl)', () => {
+  const build = (overlay: string): readonly Resource[] => {
+    const run = spawnSync('kubectl', ['kustomize', `${OVERLAYS}/${overlay}`], { encoding: 'utf8' });
+    expect(run.status, run.stderr).toBe(0);
+    return parseAllDocuments(run.stdout).map((document) => document.toJS() as Resource);
+  };
+
   it('builds the overlay of a single daemon', () => {
-    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', `${OVERLAYS}/single`], { encoding: 'utf8' });
-    expect(status, stderr).toBe(0);
-    const resources = parseAllDocuments(stdout).map((document) => document.toJS() as Resource);
-    expect(resources.map(({ kind }) => kind).sort()).toEqual([
-      'ConfigMap',
-      'Namespace',
-      'NetworkPolicy',
-      'Service',
-      'ServiceAccount',
-      'StatefulSet',
-    ]);
-    for (const { kind, metadata } of resources) {
-      expect(metadata.name, kind).toMatch(/^shell-adapter/);
+    const resources = build('single');
+    expect(resources.map(({ kind }) => kind).sort()).toEqual([...WORKLOADS].sort());
+    for (const { kind, metadata } of resources) expect(metadata.name, kind).toMatch(/^shell-adapter/);
+  });
+
+  it.each([
+    ['cluster', ['gateway', 'redis', 'worker']],
+    ['nodes', ['node', 'redis']],
+  ])('builds the overlay %s, with a configuration for each kind of node', (overlay, names) => {
+    const resources = build(overlay);
+    const namesOf = (...kinds: readonly string[]) =>
+      resources.flatMap(({ kind, metadata }) => (kinds.includes(kind) ? [metadata.name] : [])).sort();
+    expect(namesOf('StatefulSet', 'Deployment')).toEqual(names);
+    expect(namesOf('NetworkPolicy')).toEqual(names);
+    expect(namesOf('ConfigMap').map((name) => name.replace(/-\w+$/, ''))).toEqual(
+      names.filter((name) => name !== 'redis'),
+    );
+    expect(namesOf('Namespace', 'ServiceAccount')).toEqual(['shell-adapter', 'shell-adapter']);
+  });
+
+  it.each(['single', 'cluster', 'nodes'])('puts all of the overlay %s into its namespace', (overlay) => {
+    for (const { kind, metadata } of build(overlay))
       if (kind !== 'Namespace') expect(metadata.namespace, kind).toBe('shell-adapter');
-    }
   });
 });

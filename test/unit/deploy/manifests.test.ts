@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { readConfiguration, skipRuleTests } from '../../../src/config/read/read.js';
 import { readCopy, readDockerfile, readList, readVariables, settingOf } from '../../../scripts/image/dockerfile.mjs';
-import { read, readYaml } from './files.js';
+import { read, readYaml } from '../../support/deploy/files.js';
 
 /** The port of the daemon unless it is configured otherwise. */
 const PORT = 8087;
