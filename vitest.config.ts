@@ -9,8 +9,8 @@ const PROCESS_TEST_TIMEOUT_MS = 150_000;
 const REPEATS = process.env['CI'] === undefined ? 0 : 2;
 /** A given number of inputs is a test like others; a search for faults is not repeated. */
 const FUZZ_REPEATS = process.env['FUZZ_INPUTS'] === undefined ? 0 : REPEATS;
-/** Tests of processes wait half of the time: a third worker uses what two leave of two cores. */
-const PROCESS_TEST_WORKERS = 3;
+/** Tests of processes wait half of the time: a third worker uses what two leave of two cores, unless other projects run beside it. */
+const PROCESS_TEST_WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 /** Beside other work, on a machine that is slow at times. */
 const UNIT_TEST_TIMEOUT_MS = 30_000;
 /** Pages in a browser without a graphics card. */
