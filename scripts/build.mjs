@@ -1,6 +1,6 @@
 // Builds dist/: the compiler's output, the shell drivers beside it, the dashboard, and an executable main.js that loads a bundle.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -45,6 +45,7 @@ execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'
 });
 cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/drivers'), { recursive: true });
 await bundle();
+escapeChunks();
 await buildDashboard(join(dist, 'dashboard'));
 writeFileSync(main, LAUNCHER);
 chmodSync(main, 0o755);
@@ -74,6 +75,21 @@ async function bundle() {
       minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     },
   });
+}
+
+/** Writes every character beyond ASCII as its escape, which strings, templates, patterns and names take: chunks are read as Latin-1. */
+function escapeChunks() {
+  const folder = join(dist, 'bundle');
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.cjs'))) {
+    const code = readFileSync(join(folder, name), 'utf8');
+    writeFileSync(join(folder, name), code.replaceAll(/(?<!\\)((?:\\\\)*)\\?(\P{ASCII})/gu, escapeCharacter));
+  }
+}
+
+/** A backslash before such a character means nothing. */
+function escapeCharacter(_, backslashes, character) {
+  const units = Array.from({ length: character.length }, (_unused, at) => character.charCodeAt(at));
+  return `${backslashes}${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}`;
 }
 
 /** Scripts have no `import.meta` and no `import()` of packages: the loader passes both. */

@@ -47,7 +47,8 @@ export function loadBundle(mainUrl: string, { entry = 'main.cjs', onScript }: Bu
     loaded.set(name, module);
     const filename = join(folder, name);
     const cachedData = hasCache ? readCache(join(cache, name)) : undefined;
-    const script = new Script(readFileSync(filename, 'utf8'), { filename, ...(cachedData && { cachedData }) });
+    // The build leaves only ASCII: Latin-1 takes a third of the time, and half of the memory of a text with a single other character.
+    const script = new Script(readFileSync(filename, 'latin1'), { filename, ...(cachedData && { cachedData }) });
     onScript?.(name, script);
     const chunk = script.runInThisContext() as Chunk;
     chunk(module.exports, requireChunk, module, host);
