@@ -65,7 +65,7 @@ export class WorkerProcess implements AsyncDisposable {
     this.#command.stdout.follow('base64', ({ data }) => {
       if (!stdout.push(data)) hold(true);
     });
-    void this.#command.finished.then(() => stdout.push(null));
+    this.#command.atEnd('answer', () => stdout.push(null));
     this.stdout = stdout;
   }
 

@@ -36,7 +36,8 @@ export class Commands {
 
   constructor(options: CommandsOptions) {
     this.#options = options;
-    this.running = new RunningCommands(options);
+    const { registry, sessions, executions, inputs, gate, confirmations, dispatcher } = options;
+    this.running = new RunningCommands({ registry, sessions, executions, inputs, gate, confirmations, dispatcher });
   }
 
   /** Bytes of one-shot output kept in spools. */

@@ -76,7 +76,16 @@ export class Files {
 
   constructor(options: FilesOptions) {
     this.#options = options;
-    this.#places = new FilePlaces(options);
+    const { executions, monitor, spoolDirectory, directories, workspace, maxLifetimeMs, limits } = options;
+    this.#places = new FilePlaces({
+      executions,
+      monitor,
+      spoolDirectory,
+      directories,
+      workspace,
+      maxLifetimeMs,
+      limits,
+    });
   }
 
   /**

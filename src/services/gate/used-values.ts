@@ -41,7 +41,8 @@ export async function lookAtValues(
 
 /** The variables of an idle shell that are set; undefined when the shell cannot show them. */
 export async function readValues({ session }: SessionRecord, names: readonly string[]): Promise<UsedValues['shown']> {
-  const state = session.shell.installed.shell.showsVariables ? await session.readState(names) : undefined;
+  const { shell } = session.shell.installed;
+  const state = shell.showsVariables ? await session.readState(names) : undefined;
   return state === undefined ? undefined : readShownVariables(state);
 }
 

@@ -178,12 +178,13 @@ export class Sessions implements AsyncDisposable {
     const limits = this.#options.limits();
     const now = performance.now();
     const createdAt = new Date();
+    const { shell: kind } = session.options.installed;
     const record: SessionRecord = {
       id,
       owner: principal,
       label,
       session,
-      shellName: session.options.installed.shell.name,
+      shellName: kind.name,
       sandbox: session.options.sandbox,
       limits: session.options.limits,
       channel: new OutputChannel(id, limits.replayMaxBytes, (command, isHeld) => {
@@ -205,7 +206,7 @@ export class Sessions implements AsyncDisposable {
     const { shellName: shell } = record;
     this.#options.metrics.sessionOpened(shell);
     this.#options.log.info('session opened', { session_id: id, owner: principal.name, shell, pid: session.pid });
-    if (session.options.installed.shell.isUntested === true)
+    if (kind.isUntested === true)
       this.#options.log.warn('the driver of this shell is untested', { session_id: id, shell });
     return record;
   }

@@ -65,7 +65,7 @@ export class CommandCondition implements Condition {
     this.#command = command;
     this.#watch = watch;
     this.#leave = watch ? output.onGrowth(wake) : nothing;
-    void command.finished.then(wake);
+    command.atEnd('answer', wake);
   }
 
   get nextLookMs(): number {

@@ -26,7 +26,7 @@ export class ScreenCondition implements Condition {
     this.#find = text && compileLinePattern(text, 'screen_text').find;
     this.#stableMs = stableMs;
     this.#leave = screen.command.stdout.onGrowth(wake);
-    void screen.command.finished.then(wake);
+    screen.command.atEnd('answer', wake);
   }
 
   get nextLookMs(): number {

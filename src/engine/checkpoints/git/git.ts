@@ -65,16 +65,16 @@ export class Git {
     });
     // EPIPE: git has ended, which `ended` reports.
     process.stdin.on('error', () => undefined);
-    const finished = process.then((end) => end as Result as GitEnd);
+    const result = process.then((end) => end as Result as GitEnd);
     return {
       stdin: process.stdin,
       stdout: process.stdout,
       kill: () => process.kill('SIGKILL'),
       /** Resolves when git has ended, successfully or not. */
-      ended: finished.then(() => undefined),
+      ended: result.then(() => undefined),
       /** @throws as `run` does */
       check: async () => {
-        const end = await finished;
+        const end = await result;
         if (end.failed) throw failureOf(args, end);
       },
     };
