@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
 
 /** Most files of /proc and of control groups are smaller; larger ones are read in pieces. */
 const BUFFER_BYTES = 16 * 1024;
@@ -29,12 +29,10 @@ export function readSmallFile(path: string): string | undefined {
 }
 
 /**
- * Reads the first 16 KiB of a kernel file that may be missing, and passes the bytes on before they are overwritten.
+ * Reads the first 16 KiB of a kernel file, and passes the bytes on before they are overwritten.
  * @returns undefined when it cannot be read, as above
  */
 export function readBytes<T>(path: string, take: (bytes: Buffer, length: number) => T): T | undefined {
-  // After a command, its processes have ended: an exception for each costs ten times as much as this.
-  if (!existsSync(path)) return undefined;
   let fd: number;
   try {
     fd = openSync(path, 'r');

@@ -35,7 +35,7 @@ export interface ProcessOrigins {
   /** Returns the tag in the initial environment of a process; undefined for a foreign process. */
   readonly tagOf: (pid: number) => string | undefined;
   /** Returns the tag of a process, or without one its mark, where there are marks. Undefined for a foreign process. */
-  readonly originOf: (process: Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent'>) => string | undefined;
+  readonly originOf: (process: Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent' | 'session'>) => string | undefined;
   /**
    * Identifies a process across machines, containers, reboots and reused pids.
    * @returns undefined if there is no such process, or the platform does not show it to this user

@@ -17,7 +17,7 @@ import * as starts from './start-marker.js';
 /** Processes through /proc: proc(5). */
 const processes: Processes = {
   askAside: undefined,
-  read: table.readProcess,
+  read: table.readIfThere,
   readNow: table.readProcess,
   list: table.listProcesses,
   pids: table.listPids,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 import { type ProcessEntry, shownCommandLine, TAG_VARIABLE, type Writes } from '../contract/process-entry.js';
 import { readBytes, readSmallFile } from '../../system/small-file.js';
@@ -18,6 +18,10 @@ const numbers = new Float64Array(22);
 /** Reads one process, from /proc/PID/stat (proc(5)); undefined when it does not exist. */
 export const readProcess = (pid: number): ProcessEntry | undefined =>
   readBytes(`/proc/${pid}/stat`, (bytes, length) => parseStat(pid, bytes, length));
+
+/** Reads a process that has probably ended: an exception costs ten times as much as a look. */
+export const readIfThere = (pid: number): ProcessEntry | undefined =>
+  existsSync(`/proc/${pid}`) ? readProcess(pid) : undefined;
 
 /** Parses bytes: ten times as fast as splitting a string, and called for every process of the machine. */
 function parseStat(pid: number, bytes: Buffer, length: number): ProcessEntry {

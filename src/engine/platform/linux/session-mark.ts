@@ -8,8 +8,8 @@ const LINE = 'Max file locks';
 const LINE_LENGTH = 60;
 /** Age below which a process may still be about to exec a program with another environment. */
 const YOUNG_TICKS = TICKS_PER_SECOND;
-/** Foreign processes that are remembered. */
-const MAX_FOREIGN = 10_000;
+/** Processes that are remembered, of each kind. */
+const MAX_REMEMBERED = 10_000;
 
 /** Reads the mark of a process; undefined when it has none. About 6 µs. */
 export function readMark(pid: number): string | undefined {
@@ -20,14 +20,16 @@ export function readMark(pid: number): string | undefined {
 }
 
 /** What is asked about for its origin. */
-type Asked = Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent'>;
+type Asked = Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent' | 'session'>;
 
 /**
- * Reads where processes come from, and remembers which are foreign: most of a machine are, and reading their environments and limits takes
- * most of the time of a search. A tag and a mark are inherited, so a foreign process stays foreign, unless it descends from the daemon.
+ * Reads where processes come from, and remembers it for most of them, because reading environments and limits takes most of the time of a
+ * search. A tag and a mark are inherited, so a foreign process stays foreign, unless it descends from the daemon. The shell of a session, and
+ * whatever else leads a session of the kernel, keeps its origin too; other processes may still get the tag of a command with their program.
  */
 export class Origins {
   readonly #foreign = new Map<number, { readonly startTicks: number; readonly isSure: boolean }>();
+  readonly #leaders = new Map<number, { readonly startTicks: number; readonly origin: string }>();
 
   /** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
   readonly read = (entry: Asked): string | undefined => {
@@ -35,20 +37,30 @@ export class Origins {
     const known = this.#foreign.get(pid);
     const isKnown = known?.startTicks === startTicks;
     if (isKnown && known.isSure) return undefined;
+    const leader = this.#leaders.get(pid);
+    if (leader?.startTicks === startTicks) return leader.origin;
     const origin = readTag(pid) ?? readMark(pid);
+    if (origin !== undefined) this.#noteLeader(entry, origin);
     // The environment is empty for a moment while a program is loaded: it counts when it was so twice.
-    if (origin === undefined && isSettled(entry)) this.#remember(pid, { startTicks, isSure: isKnown });
+    else if (isSettled(entry)) remember(this.#foreign, pid, { startTicks, isSure: isKnown });
     return origin;
   };
 
-  #remember(pid: number, process: { startTicks: number; isSure: boolean }): void {
-    if (this.#foreign.size >= MAX_FOREIGN) this.#foreign.clear();
-    this.#foreign.set(pid, process);
+  #noteLeader(entry: Asked, origin: string): void {
+    const { pid, session, startTicks } = entry;
+    if (session === pid && !isYoung(entry)) remember(this.#leaders, pid, { startTicks, origin });
   }
 }
 
+function remember<T>(known: Map<number, T>, pid: number, process: T): void {
+  if (known.size >= MAX_REMEMBERED) known.clear();
+  known.set(pid, process);
+}
+
+const isYoung = ({ startTicks }: Asked): boolean => ticksNow() - startTicks <= YOUNG_TICKS;
+
 /** Whether a process that is foreign now cannot be one that is just being started for a session. */
-const isSettled = (entry: Asked): boolean => ticksNow() - entry.startTicks > YOUNG_TICKS && !descendsFromDaemon(entry);
+const isSettled = (entry: Asked): boolean => !isYoung(entry) && !descendsFromDaemon(entry);
 
 function descendsFromDaemon({ parent }: Asked): boolean {
   let pid: number | undefined = parent;
