@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
@@ -85,57 +85,6 @@ describe('worktrees', () => {
     expect(existsSync(join(stage.folder, 'run'))).toBe(false);
   });
 
-  it.each([
-    ['locked', 'git worktree lock .; echo new > added', [{ path: 'added', status: 'added' }]],
-    [
-      'emptied, its link to the repository too',
-      'rm -rf .git AGENTS.md sub',
-      [
-        { path: 'AGENTS.md', status: 'deleted' },
-        { path: 'sub/file', status: 'deleted' },
-      ],
-    ],
-    ['made another repository', 'rm -rf .git; git init -q .; echo new > added', [{ path: 'added', status: 'added' }]],
-    ['given a directory that nobody may enter', 'mkdir -p a/b; chmod 000 a', []],
-    [
-      'given repositories, one in the other',
-      'git init -q new; echo x > new/file; git init -q new/inner; echo x > new/inner/file; cd new/inner; git add .; ' +
-        'git -c user.name=a -c user.email=a@b commit -qm x',
-      [
-        { path: 'new/file', status: 'added' },
-        { path: 'new/inner/file', status: 'added' },
-      ],
-    ],
-  ])('one that was %s is told and removed, and the repository knows nothing of it', async (_, what, changes) => {
-    await using stage = new ToolStage();
-    await stage.start(
-      { vandal: { driver: 'vandal', repoPath: 'repo', worktree: true } },
-      { shell_providers: { vandal: sh(`cat >/dev/null; ${what}; echo done`) } },
-    );
-    const wanted = { model: 'vandal', messages: ask(), worktree_changes: true };
-    expect(await stage.client().chat.completions.create(wanted as never)).toMatchObject({
-      choices: [{ message: { content: 'done' } }],
-      worktree: { changes },
-    });
-    expect(worktreesOf(stage)).toBe(0);
-    const [instance = ''] = readdirSync(join(stage.daemon.directory, 'state/worktrees'));
-    expect(readdirSync(join(stage.daemon.directory, 'state/worktrees', instance))).toEqual([]);
-  });
-
-  it('what cannot be told of the changes is said, and the answer counts', async () => {
-    await using stage = new ToolStage();
-    await stage.start(
-      { vandal: { driver: 'vandal', repoPath: 'repo', worktree: true } },
-      { shell_providers: { vandal: sh('cat >/dev/null; touch "$(git rev-parse --git-dir)/index.lock"; echo done') } },
-    );
-    const wanted = { model: 'vandal', messages: ask(), worktree_changes: true };
-    expect(await stage.client().chat.completions.create(wanted as never)).toMatchObject({
-      choices: [{ message: { content: 'done' } }],
-      worktree: { changes: [], warning: expect.stringContaining('index.lock') as string },
-    });
-    expect(worktreesOf(stage)).toBe(0);
-  });
-
   it('a repository without a working tree gives one', async () => {
     await using stage = new ToolStage();
     stage.git('clone', '--quiet', '--bare', '.', join(stage.folder, 'bare.git'));
@@ -178,5 +127,63 @@ describe('worktrees', () => {
     await eventually(() => {
       expect(isRunning(Number(stage.read('pid')))).toBe(false);
     });
+  });
+});
+
+describe('a worktree', () => {
+  let stage: ToolStage;
+  /** The script that each test has for it. */
+  let vandal: string;
+  beforeAll(async () => {
+    stage = new ToolStage();
+    vandal = join(stage.folder, 'vandal');
+    await stage.start(
+      { vandal: { driver: 'vandal', repoPath: 'repo', worktree: true } },
+      { shell_providers: { vandal: sh(`cat >/dev/null; . ${vandal}; echo done`) } },
+    );
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  it.each([
+    ['locked', 'git worktree lock .; echo new > added', [{ path: 'added', status: 'added' }]],
+    [
+      'emptied, its link to the repository too',
+      'rm -rf .git AGENTS.md sub',
+      [
+        { path: 'AGENTS.md', status: 'deleted' },
+        { path: 'sub/file', status: 'deleted' },
+      ],
+    ],
+    ['made another repository', 'rm -rf .git; git init -q .; echo new > added', [{ path: 'added', status: 'added' }]],
+    ['given a directory that nobody may enter', 'mkdir -p a/b; chmod 000 a', []],
+    [
+      'given repositories, one in the other',
+      'git init -q new; echo x > new/file; git init -q new/inner; echo x > new/inner/file; cd new/inner; git add .; ' +
+        'git -c user.name=a -c user.email=a@b commit -qm x',
+      [
+        { path: 'new/file', status: 'added' },
+        { path: 'new/inner/file', status: 'added' },
+      ],
+    ],
+  ])('that was %s is told and removed, and the repository knows nothing of it', async (_, what, changes) => {
+    writeFileSync(vandal, what);
+    const wanted = { model: 'vandal', messages: ask(), worktree_changes: true };
+    expect(await stage.client().chat.completions.create(wanted as never)).toMatchObject({
+      choices: [{ message: { content: 'done' } }],
+      worktree: { changes },
+    });
+    expect(worktreesOf(stage)).toBe(0);
+    const [instance = ''] = readdirSync(join(stage.daemon.directory, 'state/worktrees'));
+    expect(readdirSync(join(stage.daemon.directory, 'state/worktrees', instance))).toEqual([]);
+  });
+
+  it('what cannot be told of the changes is said, and the answer counts', async () => {
+    writeFileSync(vandal, 'touch "$(git rev-parse --git-dir)/index.lock"');
+    const wanted = { model: 'vandal', messages: ask(), worktree_changes: true };
+    expect(await stage.client().chat.completions.create(wanted as never)).toMatchObject({
+      choices: [{ message: { content: 'done' } }],
+      worktree: { changes: [], warning: expect.stringContaining('index.lock') as string },
+    });
+    expect(worktreesOf(stage)).toBe(0);
   });
 });
