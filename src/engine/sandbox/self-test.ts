@@ -32,10 +32,14 @@ while read -r _ _ _ _ point options _; do [ "$point" != / ] || root=$options; do
 case ",$root," in *,ro,*) ;; *) fail 'the root directory is not read-only' ;; esac
 (: >>/proc/sys/kernel/core_pattern) 2>/dev/null && fail 'the settings of the kernel can be written to'
 mount -o remount,rw / 2>/dev/null && fail 'the file system can be remounted'
-case "$(cat /proc/1/comm)" in bwrap | bubblewrap) ;; *) fail 'processes outside can be seen' ;; esac
+read -r first </proc/1/comm
+case "$first" in bwrap | bubblewrap) ;; *) fail 'processes outside can be seen' ;; esac
 shift 2
-for namespace; do
-  [ "$(readlink "/proc/self/ns/\${namespace%%:*}")" != "$namespace" ] || fail "the \${namespace%%:*} namespace is shared"
+set -f
+links=
+for outside; do links="$links /proc/self/ns/\${outside%%:*}"; done
+for inside in $(readlink $links); do
+  for outside; do [ "$inside" != "$outside" ] || fail "the \${outside%%:*} namespace is shared"; done
 done
 printf 'holds\\n'
 `;
