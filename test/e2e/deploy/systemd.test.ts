@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -12,6 +12,7 @@ import { makeFolder } from '../cli/support.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const UNIT = join(ROOT, 'deploy/systemd/shell-adapter.service');
+const DROP_IN = join(ROOT, 'deploy/systemd/detach.conf');
 
 const hasProgram = (name: string): boolean => spawnSync(name, ['--version']).error === undefined;
 
@@ -64,10 +65,17 @@ describe('secrets of LoadCredential', () => {
 });
 
 describe.skipIf(!hasProgram('systemd-analyze'))('the unit (needs systemd-analyze)', () => {
-  it('has nothing that systemd does not understand', () => {
+  it.each([
+    ['alone', false],
+    ['with the drop-in for adapter.detach', true],
+  ])('has nothing that systemd does not understand, %s', (_name, isDetached) => {
     using folder = makeFolder();
     const unit = join(folder.path, 'shell-adapter.service');
     writeFileSync(unit, readFileSync(UNIT, 'utf8').replace('ExecStart=/usr/bin/shell-adapter', `ExecStart=${MAIN}`));
+    if (isDetached) {
+      mkdirSync(`${unit}.d`);
+      copyFileSync(DROP_IN, join(`${unit}.d`, 'detach.conf'));
+    }
     mkdirSync(join(folder.path, 'man1'));
     symlinkSync(join(ROOT, 'man/shell-adapter.1'), join(folder.path, 'man1/shell-adapter.1'));
     const env = { ...process.env, MANPATH: folder.path };

@@ -185,6 +185,31 @@ describe('the unit of systemd', () => {
   });
 });
 
+describe('the drop-in for sessions that outlive the daemon', () => {
+  const linesOf = (path: string) => read(path).split('\n');
+  const unit = linesOf('deploy/systemd/shell-adapter.service');
+  const dropIn = linesOf('deploy/systemd/detach.conf');
+
+  it('switches adapter.detach on, and has systemd end the daemon alone', () => {
+    expect(dropIn).toContain('KillMode=process');
+    // Without detach, nothing is to stay.
+    expect(unit).toContain('KillMode=mixed');
+    const [, name = '', value = ''] = /^Environment=(\w+)=(.*)$/m.exec(dropIn.join('\n')) ?? [];
+    expect(configurationOf({ [name]: value }).adapter.detach).toBe(true);
+  });
+
+  it('leaves a /tmp that stays, and can be written to', () => {
+    expect(unit).toEqual(expect.arrayContaining(['PrivateTmp=yes', 'ProtectSystem=strict']));
+    expect(dropIn).toEqual(expect.arrayContaining(['PrivateTmp=no', 'ReadWritePaths=/tmp /var/tmp']));
+  });
+
+  it('has the service go on when the kernel ends a command for its memory', () => {
+    // systemd.service(5): OOMPolicy is `continue` with Delegate, otherwise `stop`.
+    expect(unit).toContain('Delegate=cpu memory pids');
+    expect(dropIn.filter((line) => line.startsWith('Delegate'))).toEqual([]);
+  });
+});
+
 describe('the page', () => {
   it('names files that exist', () => {
     const page = read('docs/operate/deployment.md');
