@@ -36,7 +36,7 @@ function withOutput<T extends OutputLines>({ begin_lines, end_lines, max_line_le
   const wanted = Object.entries({ ...lines, max_line_length }).filter(([, value]) => value !== undefined);
   const isLimited = begin_lines !== undefined || end_lines !== undefined;
   const sizes = isLimited ? { max_size: TOOL_OUTPUT.max_size } : TOOL_OUTPUT;
-  return { ...rest, output: { ...sizes, ...Object.fromEntries(wanted) } };
+  return { output: { ...sizes, ...Object.fromEntries(wanted) }, ...rest };
 }
 const execute = requests.execute_command.input.shape;
 const wait = requests.wait_command.input.shape;
@@ -227,7 +227,7 @@ const OTHER_TOOLS: readonly Tool[] = [
     description: 'Tells what has changed in the workspace since a checkpoint; `format: "patch"` shows how.',
     input: requests.diff_workspace.input.omit({ output: true }),
     hints: LOOKS,
-    toPayload: (args) => ({ ...args, output: TOOL_OUTPUT }),
+    toPayload: (args) => ({ output: TOOL_OUTPUT, ...args }),
   }),
   toolOf('restore_workspace', {
     title: 'Restore the workspace',

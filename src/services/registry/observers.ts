@@ -140,7 +140,7 @@ export class Observers implements Disposable {
       observer.sink.send('output_gap', gap);
     }
     for (const { seq, event, bytes } of events) {
-      observer.sink.send('command_output', { ...event, seq });
+      observer.sink.send('command_output', { seq, ...event });
       observer.credit -= bytes;
     }
     observer.nextSeq = this.#ring.nextSeq;

@@ -145,7 +145,7 @@ export class OutputChannel implements Disposable {
   replay(sink: EventSink, fromSeq: number): Replay<unknown> {
     this.flush();
     const replay = this.#ring.since(fromSeq);
-    for (const { seq, event } of replay.events) sink.send('command_output', { ...event, seq });
+    for (const { seq, event } of replay.events) sink.send('command_output', { seq, ...event });
     return replay;
   }
 
@@ -181,7 +181,7 @@ export class OutputChannel implements Disposable {
     const data = joined(entry);
     const event: OutputEvent = { command_id: command.id, session_id: this.#sessionId, stream, offset, data };
     const seq = this.#ring.push(event, size + EVENT_OVERHEAD_BYTES);
-    for (const follower of this.#followers.values()) follower.sendNumbered('command_output', { ...event, seq });
+    for (const follower of this.#followers.values()) follower.sendNumbered('command_output', { seq, ...event });
     if (this.#observers.size > 0) this.#observers.take(command, stream, { offset, data });
   }
 

@@ -18,7 +18,7 @@ export function outputLimitsOf(
 ): OutputLimits {
   if (!output) return defaults;
   const lines = lineLimitsOf(output, defaults.lines);
-  return { ...sizesOf(output, defaults, lines), lines, maxLineLength: maxLineLengthOf(output, defaults) };
+  return { lines, maxLineLength: maxLineLengthOf(output, defaults), ...sizesOf(output, defaults, lines) };
 }
 
 /** Sizes in characters. Where no lines are wanted, no characters are kept for them. */
