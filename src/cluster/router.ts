@@ -306,9 +306,12 @@ export class Router {
     // A node that was started again has none of what ran there.
     const place = node.nodeId ?? node.name;
     if (id !== undefined) this.#places.note(principal.id, id, place);
-    const answer = await this.#relay(node, received, { fields: newIdFor(received, node.nodeId), reserved });
+    const fields = newIdFor(received, node.nodeId);
+    const answer = await this.#relay(node, received, { fields, reserved });
     const { command_id: commandId } = answer.reply as Placed;
-    if (typeof commandId === 'string') this.#places.note(principal.id, commandId, place);
+    // A new id names the node, so that it is found without.
+    const isNamed = fields !== undefined && node.nodeId !== undefined;
+    if (typeof commandId === 'string' && !isNamed) this.#places.note(principal.id, commandId, place);
     return answer;
   }
 }

@@ -4,15 +4,8 @@ import { announced, eventMessage } from '../../core/cluster/link-messages.js';
 import type { Log } from '../../core/logging/log.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { EventName, SessionEndReason } from '../../core/protocol/results.js';
-import type { LinkedCaller, LinkOptions, LinkReply } from './link-types.js';
+import type { LinkedCaller, LinkOptions, LinkReply, LinkRequest } from './link-types.js';
 import { type FollowedSession, LinkClient } from './link-client.js';
-
-/** A request that was answered without an error. */
-interface Answered {
-  readonly name: RequestName;
-  readonly payload: unknown;
-  readonly reply: LinkReply;
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -79,8 +72,8 @@ export class LinkClients {
     return this.#clients.delete(id);
   }
 
-  /** Notes what an answered request has begun or ended. */
-  note(client: LinkClient, { name, payload, reply }: Answered): void {
+  /** Notes what a request has begun or ended that was answered without an error. */
+  note(client: LinkClient, { name, payload }: Pick<LinkRequest, 'name' | 'payload'>, reply: LinkReply): void {
     const { session_id: id, next_seq: nextSeq, watch_id: watchId } = reply as Fields;
     const asked = (payload ?? {}) as Fields;
     if (typeof id === 'string') noteSession(client, name, { id, nextSeq, rate: asked['max_bytes_per_second'] });

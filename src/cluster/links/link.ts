@@ -126,7 +126,7 @@ export class Link implements AsyncDisposable {
       return Promise.resolve({ error: error.toBody() });
     }
     this.#use.touch();
-    this.#wanted.resolve();
+    if (!this.#socket) this.#wanted.resolve();
     return this.#pending.add(request, this.#socket, this.#known?.id);
   }
 

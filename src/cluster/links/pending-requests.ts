@@ -1,22 +1,30 @@
 import type { Socket } from 'socket.io-client';
 
 import { announced } from '../../core/cluster/link-messages.js';
+import type { Caller } from '../../services/registry/caller.js';
 import { nodeLost, nodeUnreachable } from '../failures.js';
 import type { LinkClient } from './link-client.js';
 import type { LinkClients } from './link-clients.js';
-import type { LinkReply, LinkRequest } from './link-types.js';
+import type { LinkedCaller, LinkReply, LinkRequest } from './link-types.js';
 
-/** A request without an answer yet. */
-interface Pending extends LinkRequest {
-  readonly answer: (reply: LinkReply) => void;
-  /** Whether it was sent, so that it may have been done. */
-  isSent: boolean;
-  /** Its client, once it was sent; undefined for one without events. */
-  client?: LinkClient | undefined;
+/** A request without an answer yet. All have the same fields from the start: there is one for each relayed command. */
+class Pending {
+  readonly request: LinkRequest;
   /** `name-incarnation` of the worker that it is for; undefined before the first connection. */
   readonly run: string | undefined;
+  readonly resolve: (reply: LinkReply) => void;
+  /** Whether it was sent, so that it may have been done. */
+  isSent = false;
+  /** Its client, once it was sent; undefined for one without events. */
+  client: LinkClient | undefined = undefined;
   /** Since when it has waited for a connection, on the clock of `performance.now`. */
-  waitsSince: number;
+  waitsSince = performance.now();
+
+  constructor(request: LinkRequest, run: string | undefined, resolve: (reply: LinkReply) => void) {
+    this.request = request;
+    this.run = run;
+    this.resolve = resolve;
+  }
 }
 
 /** Dependencies of `PendingRequests`. */
@@ -49,17 +57,7 @@ export class PendingRequests {
    */
   add(request: LinkRequest, socket: Socket | undefined, run: string | undefined): Promise<LinkReply> {
     return new Promise((resolve) => {
-      const pending: Pending = {
-        ...request,
-        run,
-        isSent: false,
-        waitsSince: performance.now(),
-        answer: (reply) => {
-          if (!this.#pending.delete(pending)) return;
-          if (pending.client) this.#answer(pending.client, request, reply, resolve);
-          else resolve(reply);
-        },
-      };
+      const pending = new Pending(request, run, resolve);
       this.#pending.add(pending);
       if (socket) this.#send(socket, pending);
     });
@@ -76,7 +74,7 @@ export class PendingRequests {
   detach(why: string): void {
     for (const pending of this.#pending) {
       pending.waitsSince = performance.now();
-      if (pending.isSent && pending.repeat === 'never') this.#fail(pending, why);
+      if (pending.isSent && pending.request.repeat === 'never') this.#fail(pending, why);
     }
   }
 
@@ -91,26 +89,36 @@ export class PendingRequests {
 
   #fail(pending: Pending, why: string): void {
     const { node } = this.#options;
-    const error = pending.isSent ? nodeLost(node, pending.repeat, why) : nodeUnreachable(node, why);
-    pending.answer({ error: error.toBody() });
+    const error = pending.isSent ? nodeLost(node, pending.request.repeat, why) : nodeUnreachable(node, why);
+    this.#settle(pending, { error: error.toBody() });
   }
 
   #send(socket: Socket, pending: Pending): void {
     const { clients, ownNode } = this.#options;
-    const { name, payload, caller, trace, reserved } = pending;
-    const { sink } = caller;
+    const { name, payload, caller, trace, reserved } = pending.request;
     pending.isSent = true;
-    pending.client = sink && clients.announce({ ...caller, sink }, socket, ownNode);
-    const about = sink
-      ? { client: sink.id }
-      : { caller: { principal: announced(caller.principal, ownNode), from: caller.from } };
-    socket.emit('request', { ...about, name, payload, trace, reserved }, pending.answer);
+    const client = hasSink(caller) ? clients.announce(caller, socket, ownNode) : undefined;
+    pending.client = client;
+    // What is undefined is not sent.
+    const about = client ? undefined : { principal: announced(caller.principal, ownNode), from: caller.from };
+    const message = { client: caller.sink?.id, caller: about, name, payload, trace, reserved };
+    socket.emit('request', message, (reply: LinkReply) => {
+      this.#settle(pending, reply);
+    });
   }
 
-  #answer(client: LinkClient, { name, payload }: LinkRequest, reply: LinkReply, resolve: Pending['answer']): void {
+  #settle(pending: Pending, reply: LinkReply): void {
+    if (!this.#pending.delete(pending)) return;
+    const { client, request, resolve } = pending;
+    if (!client) {
+      resolve(reply);
+      return;
+    }
     client.reply(() => {
-      if (!('error' in reply)) this.#options.clients.note(client, { name, payload, reply });
+      if (!('error' in reply)) this.#options.clients.note(client, request, reply);
       resolve(reply);
     });
   }
 }
+
+const hasSink = (caller: Caller): caller is LinkedCaller => caller.sink !== undefined;

@@ -135,7 +135,7 @@ export class GatewayLink {
   #sourceOf({ client, caller: about, reserved }: z.output<typeof requestMessage>): Caller | undefined {
     const known = client === undefined ? undefined : this.#clients.get(client)?.caller;
     const caller = known ?? (about && this.#callerOf(about));
-    return caller && { ...caller, reservedSessionId: reserved };
+    return caller && reserved !== undefined ? { ...caller, reservedSessionId: reserved } : caller;
   }
 
   /** Handles a request; never rejects. */
@@ -150,7 +150,8 @@ export class GatewayLink {
       return;
     }
     try {
-      acknowledge?.(await dispatch({ ...this.#options, trace }, name, payload, caller));
+      const { services, log } = this.#options;
+      acknowledge?.(await dispatch({ services, log, trace }, name, payload, caller));
     } catch (error) {
       this.#options.log.error('an answer could not be given', { node: this.#options.gateway, error: String(error) });
       acknowledge?.(errorReply('internal error; the log of the node has the details', 'INTERNAL'));
