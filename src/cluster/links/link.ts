@@ -24,7 +24,7 @@ import { LinkUse } from './link-use.js';
 import { PendingRequests } from './pending-requests.js';
 
 /** First and longest pause between two attempts to connect, in milliseconds. */
-const FIRST_PAUSE_MS = 50;
+const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 1000;
 
 /** How often in the time of a lease it is looked whether a worker that cannot be reached still has its own. */
