@@ -98,9 +98,17 @@ export class SharedPlaces {
     }
   }
 
-  /** Takes the note back: the command was not sent. */
-  unclaim(principal: Principal, commandId: string, nodeId: string): void {
-    this.#options.registry.unclaim(this.#claimOf(principal, commandId), nodeId).catch(this.#note);
+  /**
+   * Takes the note back of a command that was not sent, as `Registry.unclaim` does.
+   * @returns false also when the registry does not answer
+   */
+  async unclaim(principal: Principal, commandId: string, nodeId: string, isUnknownThere: boolean): Promise<boolean> {
+    try {
+      return await this.#options.registry.unclaim(this.#claimOf(principal, commandId), nodeId, isUnknownThere);
+    } catch (error) {
+      this.#note(error);
+      return false;
+    }
   }
 
   #giveBack({ nodeId }: Candidate, session: HeldSession): void {

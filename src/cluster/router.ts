@@ -12,7 +12,7 @@ import { choosePlace, placeable } from './placement.js';
 import type { SharedPlaces } from './places.js';
 import type { Relay } from './relay.js';
 import { refusingNode, unusedNode, withEarlierTry, withNoClaim } from './replies.js';
-import type { SessionNode, SessionNodes } from './session-nodes.js';
+import { connected, isConnected, type SessionNode, type SessionNodes } from './session-nodes.js';
 import type { ClusterSubscriptions } from './subscribe.js';
 
 /** Has the nodes of a request answer it; rejects with AdapterErrors only. */
@@ -231,12 +231,13 @@ export class Router {
       const { nodeId, isFirst } = claimed ?? { nodeId: wanted, isFirst: false };
       const node = !claimed || isFirst ? chosen : await this.#holder(nodeId, known);
       const answer = await this.#begin(node, received);
-      // One that was noted before may have run there, sent by another gateway.
-      if (isFirst && unusedNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
-      // A node that knows the command answers it also while it is drained.
-      if (refusingNode(answer) !== undefined) places.unclaim(principal, commandId, nodeId);
       if (!claimed) return withNoClaim(answer);
-      return isFirst ? answer : withEarlierTry(answer);
+      // A node that knows the command answers it also while it is drained.
+      if (refusingNode(answer) !== undefined) await places.unclaim(principal, commandId, nodeId, true);
+      else if (unusedNode(answer) === undefined) return answer;
+      // Another gateway may have sent it there, before or meanwhile.
+      else if (!isFirst || !(await places.unclaim(principal, commandId, nodeId, false))) return withEarlierTry(answer);
+      return answer;
     };
     return this.#untilTaken(wish, begin, refusingNode);
   }
@@ -314,15 +315,6 @@ export class Router {
     if (typeof commandId === 'string' && !isNamed) this.#places.note(principal.id, commandId, place);
     return answer;
   }
-}
-
-/** Whether which run of a node this is does not come from its lease alone, which may be over. */
-const isConnected = (node: SessionNode): boolean => node.isHere || node.link.state !== 'resting';
-
-/** The same node, after an attempt to connect to it, if that is to come: it then knows which run of it this is. */
-async function connected(node: SessionNode): Promise<SessionNode> {
-  if (!isConnected(node) && !node.isHere) await node.link.connect();
-  return node;
 }
 
 /** The way to another node; undefined for what this node answers. */

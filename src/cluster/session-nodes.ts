@@ -48,3 +48,12 @@ export class SessionNodes {
     );
   }
 }
+
+/** Whether which run of a node this is does not come from its lease alone, which may be over. */
+export const isConnected = (node: SessionNode): boolean => node.isHere || node.link.state !== 'resting';
+
+/** The same node, after an attempt to connect to it, if that is to come: it then knows which run of it this is. */
+export async function connected(node: SessionNode): Promise<SessionNode> {
+  if (!isConnected(node) && !node.isHere) await node.link.connect();
+  return node;
+}

@@ -133,8 +133,12 @@ export interface Registry {
   release(nodeId: string, session: HeldSession): Promise<void>;
   /** Notes that a command runs on a node, for ten minutes; gives the node that it was noted for first. */
   claim(claim: CommandClaim, nodeId: string): Promise<ClaimedPlace>;
-  /** Takes a claim back that was for this node: the command did not run. */
-  unclaim(claim: CommandClaim, nodeId: string): Promise<void>;
+  /**
+   * Takes a claim back that was for this node, unless something else was told of it, and may have sent the command there.
+   * @param isUnknownThere the node itself says that it has not run the command: then in any case
+   * @returns whether it was taken back: no node has run the command
+   */
+  unclaim(claim: CommandClaim, nodeId: string, isUnknownThere: boolean): Promise<boolean>;
 }
 
 /** The error of a request that needs the registry while it does not answer. */

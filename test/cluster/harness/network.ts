@@ -70,6 +70,11 @@ export class TestNetwork implements Disposable {
     for (const direction of ['in', 'out'] as const) this.#add(direction, `numgen random mod 100 < ${percent} drop`);
   }
 
+  /** Has attempts to connect to the namespace vanish; what is connected already stays so. */
+  dropConnecting(): void {
+    this.#add('in', 'tcp flags & (syn | ack) == syn drop');
+  }
+
   /** Has everything arrive again. */
   heal(): void {
     this.#filter('flush table inet faults');

@@ -19,11 +19,14 @@ const workers = [workerOf('a'), workerOf('b')];
 
 let asked: string[];
 let isFirst: boolean;
-const unclaim = vi.fn();
+/** Whether no other gateway was told of the command meanwhile. */
+let isUntold: boolean;
+const unclaim = vi.fn(() => Promise.resolve(isUntold));
 let router: Router;
 
 beforeEach(() => {
   asked = [];
+  isUntold = true;
   unclaim.mockClear();
   const find = (node: string) => workers.find(({ name, nodeId }) => name === node || nodeId === node);
   const places = {
@@ -88,6 +91,12 @@ describe('a node that counts as live, and cannot be connected to', () => {
     isFirst = true;
     const answer = await send('execute_command', { command: ':', command_id: 'new' });
     expect(answer?.reply).toMatchObject({ error: { details: { maybe_executed: false } } });
-    expect(unclaim.mock.calls).toEqual([[{ id: 'agent' }, 'new', 'a-aaaaaaa']]);
+    expect(unclaim.mock.calls).toEqual([[{ id: 'agent' }, 'new', 'a-aaaaaaa', false]]);
+  });
+
+  it('keeps a command that was not sent, and of which another gateway was told meanwhile', async () => {
+    [isFirst, isUntold] = [true, false];
+    const answer = await send('execute_command', { command: ':', command_id: 'both' });
+    expect(answer?.reply).toMatchObject({ error: { code: 'NODE_UNREACHABLE', details: { maybe_executed: true } } });
   });
 });

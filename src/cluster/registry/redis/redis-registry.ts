@@ -65,7 +65,7 @@ export interface RedisRegistryOptions {
  * - `node:NAME`: a lease (JSON), which expires;
  * - `registered`: a hash of the workers that were registered, by name (JSON), with the epoch of the hash;
  * - `sessions:NODE`, `owner:PRINCIPAL`: sorted sets of the ids of sessions, by the time at which they no longer count;
- * - `cmd:PRINCIPAL:ID`: the node that a command runs on.
+ * - `cmd:PRINCIPAL:ID`: the node that a command runs on; `shared:PRINCIPAL:ID`: another gateway was told of it.
  */
 export class RedisRegistry implements Registry {
   readonly #options: RedisRegistryOptions;
@@ -169,13 +169,13 @@ export class RedisRegistry implements Registry {
   }
 
   async claim(claim: CommandClaim, nodeId: string): Promise<ClaimedPlace> {
-    const answer = await this.#connection.run(CLAIM, [this.#claimKey(claim)], [nodeId, CLAIM_SECONDS]);
+    const answer = await this.#connection.run(CLAIM, this.#claimKeys(claim), [nodeId, CLAIM_SECONDS]);
     const [holder, isFirst] = answer as readonly [string, number];
     return { nodeId: holder, isFirst: isFirst === 1 };
   }
 
-  async unclaim(claim: CommandClaim, nodeId: string): Promise<void> {
-    await this.#connection.run(UNCLAIM, [this.#claimKey(claim)], [nodeId]);
+  async unclaim(claim: CommandClaim, nodeId: string, isUnknownThere: boolean): Promise<boolean> {
+    return (await this.#connection.run(UNCLAIM, this.#claimKeys(claim), [nodeId, isUnknownThere ? 1 : 0])) === 1;
   }
 
   #key(...parts: readonly string[]): string {
@@ -192,6 +192,11 @@ export class RedisRegistry implements Registry {
 
   #claimKey({ owner, commandId }: CommandClaim): string {
     return this.#key('cmd', owner, commandId);
+  }
+
+  /** The claim, and its mark. */
+  #claimKeys(claim: CommandClaim): readonly string[] {
+    return [this.#claimKey(claim), this.#key('shared', claim.owner, claim.commandId)];
   }
 
   #leaseFrom(node: string, text: string | undefined): NodeLease | undefined {

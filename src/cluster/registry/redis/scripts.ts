@@ -106,20 +106,33 @@ return redis.call('ZREM', KEYS[2], ARGV[1])
 `,
 };
 
-/** Notes where a command runs; gives the first note, and whether this is it. KEYS: claim. ARGV: id of the node, time in seconds. */
+/**
+ * Notes where a command runs; gives the first note, and whether this is it. One that was there is marked: what has asked
+ * may send the command there, too.
+ * KEYS: claim, its mark. ARGV: id of the node, time in seconds.
+ */
 export const CLAIM: Script = {
   lua: `
 local held = redis.call('GET', KEYS[1])
-if held then return { held, 0 } end
+if held then
+  redis.call('SET', KEYS[2], 1, 'EX', ARGV[2])
+  return { held, 0 }
+end
+redis.call('DEL', KEYS[2])
 redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
 return { ARGV[1], 1 }
 `,
 };
 
-/** Takes a claim back. KEYS: claim. ARGV: id of the node. */
+/**
+ * Takes a claim back; gives 1 when that was done.
+ * KEYS: claim, its mark. ARGV: id of the node; 1 to do so though the claim is marked, otherwise 0.
+ */
 export const UNCLAIM: Script = {
   lua: `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] ~= '1' and redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+redis.call('DEL', KEYS[2])
 return redis.call('DEL', KEYS[1])
 `,
 };
