@@ -9,8 +9,8 @@ import { io } from 'socket.io-client';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Starts a program that prints `listening on URL`, and connects to it. */
-async function start(args) {
+/** Starts a program that prints `listening on URL`, and connects to it, unless it takes no clients. */
+async function start(args, takesClients = true) {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise((resolve, reject) => {
     let output = '';
@@ -21,8 +21,9 @@ async function start(args) {
     });
     child.on('exit', (code) => reject(new Error(`${args.join(' ')} ended with ${code}`)));
   });
-  const socket = io(url, { transports: ['websocket'] });
+  const socket = io(url, { transports: ['websocket'], autoConnect: takesClients });
   return {
+    pid: child.pid,
     url,
     request: requester(socket),
     /** Another client. */
@@ -72,15 +73,27 @@ function familyOf(pid) {
 /** The barest relay. */
 export const startFloor = () => start([here('floor-relay.mjs')]);
 
-/** The built daemon, configured as shipped but in a folder of its own: with further lines of YAML, and more keys of `adapter`. */
-export async function startDaemon({ sections = '', settings = {} } = {}) {
+/**
+ * The built daemon, configured as shipped but in a folder of its own: with further lines of YAML, and more keys of `adapter`.
+ * @param options `dist` is the folder of the build; `logLevel` is that of what it writes beside the results
+ */
+export async function startDaemon({
+  sections = '',
+  settings = {},
+  takesClients = true,
+  dist = here('../dist'),
+  logLevel = 'warning',
+} = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-bench-'));
   const config = join(directory, 'config.yaml');
   const keys = { workspace_directory: directory, state_directory: `${directory}/state`, ...settings };
   const lines = Object.entries(keys).map(([key, value]) => `  ${key}: ${value}\n`);
   const adapter = `adapter:\n${lines.join('')}`;
-  writeFileSync(config, `${adapter}logging:\n  log_file_path: ${directory}/log\n  logging_level: warning\n${sections}`);
-  const daemon = await start([here('../dist/main.js'), 'serve', '--config', config, '--port', '0']);
+  writeFileSync(
+    config,
+    `${adapter}logging:\n  log_file_path: ${directory}/log\n  logging_level: ${logLevel}\n${sections}`,
+  );
+  const daemon = await start([join(dist, 'main.js'), 'serve', '--config', config, '--port', '0'], takesClients);
   return {
     ...daemon,
     async stop() {
