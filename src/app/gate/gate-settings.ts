@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../config/model/problems.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import { type Policy, withoutCheckpoints } from '../../core/policy/decision/policy.js';
 import { compileRule } from '../../core/policy/decision/rules.js';
-import type { ConfirmationSettings } from '../../services/confirmations/confirmations.js';
+import type { ConfirmationSettings } from '../../services/confirmations/options.js';
 import type { GateSettings } from '../../services/gate/gate-options.js';
 
 /**

@@ -1,46 +1,26 @@
-import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
-
 import { type Principal, canAccess } from '../../core/access/principal.js';
 import type { Uncovered } from '../../core/checkpoints/coverage.js';
 import { AdapterError } from '../../core/errors.js';
 import { checkpointIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
-import type { PlatformName } from '../../core/platform.js';
 import type { Log } from '../../core/logging/log.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { Job, JobOf, JobResults, RunJob, SavedCheckpoint, StoreOptions } from '../../engine/checkpoints/job.js';
+import type { SavedCheckpoint } from '../../engine/checkpoints/job.js';
 import { pathsWithin } from '../../engine/checkpoints/files/excluded-paths.js';
-import type { CheckpointLimits } from '../../engine/checkpoints/files/limits.js';
 import { toText } from '../../engine/checkpoints/git/byte-path.js';
 import { hasInterruptedRestore } from '../../engine/checkpoints/restore/journal.js';
 import { randomBytes } from '../../engine/system/random.js';
-import { findProgram } from '../../engine/shells/list.js';
 import { outputLimitsOf } from '../registry/output-limits.js';
 import { styleOf } from '../registry/command-record.js';
 import { infoOf, listAnswer, patchAnswer, savedAnswer } from './answers.js';
-import { workspacePaths } from './workspace-paths.js';
 import { NewestCheckpoints } from './newest-checkpoints.js';
-
-/** Maximum number of waiting or running requests: each takes time in proportion to the files of the workspace. */
-const MAX_WAITING = 32;
+import { WorkspaceJobs, type WorkspaceJobsOptions } from './workspace-jobs.js';
+import { workspacePaths } from './workspace-paths.js';
 
 /** Dependencies of `Checkpoints`. */
-export interface CheckpointsOptions extends IdOptions {
-  /** Absolute path. The directory has to exist on construction. */
-  readonly workspace: string;
-  /** Parent directory of the stores of all workspaces. */
-  readonly directory: string;
-  /** Absolute paths of the daemon's own files. */
-  readonly excluded: readonly string[];
-  /** PATH in which git is looked up. */
-  readonly path: string;
-  readonly limits: () => CheckpointLimits;
-  readonly platform: PlatformName;
+export interface CheckpointsOptions extends IdOptions, WorkspaceJobsOptions {
   /** Default limits on a patch in an answer. */
   readonly output: () => OutputLimits;
-  readonly run: RunJob;
   readonly log: Log;
 }
 
@@ -56,19 +36,14 @@ export interface SavedBefore {
 /** Saves, compares and restores the workspace, one job at a time. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
-  /** The workspace with symbolic links resolved; it may be deleted later. */
-  readonly #realWorkspace: string;
-  readonly #store: string;
+  readonly #jobs: WorkspaceJobs;
   /** The newest ones, for those that only want to know what to compare with. */
-  readonly newest = new NewestCheckpoints(() => this.#run({ kind: 'list', scope: null }));
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly newest = new NewestCheckpoints(() => this.#jobs.run({ kind: 'list', scope: null }));
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
-    this.#realWorkspace = realpathSync(options.workspace);
-    this.#store = join(options.directory, storeName(this.#realWorkspace));
-    if (hasInterruptedRestore(this.#store)) void this.#recover();
+    this.#jobs = new WorkspaceJobs(options);
+    if (hasInterruptedRestore(this.#jobs.store)) void this.#recover();
   }
 
   /** Saves a checkpoint on request of a client. */
@@ -87,14 +62,14 @@ export class Checkpoints {
    */
   async saveBeforeCommand(label: string, principal: Principal): Promise<SavedBefore> {
     const { id, skipped } = await this.#save(label, 'before_command', principal);
-    const own = [...pathsWithin(this.#realWorkspace, this.#options.excluded)].map(toText);
+    const own = [...pathsWithin(this.#jobs.workspace, this.#options.excluded)].map(toText);
     const uncovered = [...skipped.shown, ...own.map((path) => ({ path, reason: 'own' as const }))];
     return { id, uncovered, isComplete: skipped.count === skipped.shown.length };
   }
 
   /** The workspace with symbolic links resolved. */
   get workspace(): string {
-    return this.#realWorkspace;
+    return this.#jobs.workspace;
   }
 
   /**
@@ -102,7 +77,7 @@ export class Checkpoints {
    * @throws AdapterError GIT_NOT_FOUND, CHECKPOINT_FAILED
    */
   async list(principal: Principal): Promise<Answer<'list_checkpoints'>> {
-    const checkpoints = await this.#run({ kind: 'list', scope: scopeOf(principal) });
+    const checkpoints = await this.#jobs.run({ kind: 'list', scope: scopeOf(principal) });
     return { checkpoints: checkpoints.map(infoOf) };
   }
 
@@ -114,7 +89,7 @@ export class Checkpoints {
   async diff(request: Request<'diff_workspace'>, principal: Principal): Promise<Answer<'diff_workspace'>> {
     const { checkpoint_id: id = null, format = 'names', output } = request;
     const style = styleOf(output);
-    const { checkpointId, changes, patch } = await this.#inTurn({
+    const { checkpointId, changes, patch } = await this.#jobs.inTurn({
       kind: 'diff',
       id,
       scope: scopeOf(principal),
@@ -145,11 +120,13 @@ export class Checkpoints {
       paths: this.#pathsOf(request),
       undoId: this.#newId(),
     } as const;
-    const { restored, removed, skipped, undoCheckpoint } = await this.#inTurn(job).catch(async (error: unknown) => {
-      // The worker process may have been killed during the restore.
-      if (hasInterruptedRestore(this.#store)) await this.#recover();
-      throw error;
-    });
+    const { restored, removed, skipped, undoCheckpoint } = await this.#jobs
+      .inTurn(job)
+      .catch(async (error: unknown) => {
+        // The worker process may have been killed during the restore.
+        if (hasInterruptedRestore(this.#jobs.store)) await this.#recover();
+        throw error;
+      });
     this.#options.log.info('the workspace was restored', {
       checkpoint: id,
       restored: restored.count,
@@ -176,7 +153,7 @@ export class Checkpoints {
     reason: 'requested' | 'before_command',
     { id: owner }: Principal,
   ): Promise<SavedCheckpoint> {
-    const saved = await this.#inTurn({ kind: 'save', id: this.#newId(), label, reason, owner });
+    const saved = await this.#jobs.inTurn({ kind: 'save', id: this.#newId(), label, reason, owner });
     const { id, files, bytes, skipped } = saved;
     this.#options.log.info('the workspace was saved', { checkpoint: id, files, bytes, skipped: skipped.count });
     this.newest.note({ id, owner });
@@ -185,14 +162,14 @@ export class Checkpoints {
   }
 
   #pathsOf({ paths }: { readonly paths?: readonly string[] | undefined }): string[] {
-    return workspacePaths(paths, [this.#realWorkspace, this.#options.workspace]);
+    return workspacePaths(paths, [this.#jobs.workspace, this.#options.workspace]);
   }
 
   /** Only later jobs wait for it. */
   #tidyIf({ isUntidy }: SavedCheckpoint): void {
     if (!isUntidy) return;
     const { log } = this.#options;
-    this.#inTurn({ kind: 'tidy' }).then(
+    this.#jobs.inTurn({ kind: 'tidy' }).then(
       ({ dropped }) => {
         if (dropped.length > 0) log.info('old checkpoints were removed: max_store_mb is reached', { dropped });
       },
@@ -205,44 +182,11 @@ export class Checkpoints {
   async #recover(): Promise<void> {
     const { log } = this.#options;
     try {
-      const found = await this.#inTurn({ kind: 'recover' });
+      const found = await this.#jobs.inTurn({ kind: 'recover' });
       log.warn('a restore of the workspace was interrupted', { outcome: found ?? 'completed meanwhile' });
     } catch (error) {
       log.error('an interrupted restore could not be undone', { error: (error as Error).message });
     }
-  }
-
-  /** Runs a job after the jobs queued before it. */
-  async #inTurn<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
-    if (this.#waiting >= MAX_WAITING) {
-      const message = `${MAX_WAITING} requests wait for the workspace to be saved, compared or restored already`;
-      throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { waiting: MAX_WAITING } });
-    }
-    this.#waiting += 1;
-    const turn = this.#last
-      .then(() => this.#run(job))
-      .finally(() => {
-        this.#waiting -= 1;
-      });
-    this.#last = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async #run<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
-    const { path, excluded, limits, run, platform } = this.#options;
-    const git = findProgram('git', path);
-    if (git === undefined) {
-      throw new AdapterError('GIT_NOT_FOUND', `checkpoints need git, which is not on PATH (${path})`);
-    }
-    const options: StoreOptions = {
-      git,
-      workspace: this.#realWorkspace,
-      directory: this.#store,
-      excluded,
-      limits: limits(),
-      platform,
-    };
-    return run(job, options);
   }
 }
 
@@ -254,17 +198,5 @@ const scopeOf = (principal: Principal): string | null => (canAccess(principal, E
 
 /** An owner id that no principal has. */
 const EVERYBODY = '';
-
-/**
- * The store of a workspace does not depend on the configuration that names it. The first part of the name is for
- * people.
- */
-function storeName(workspace: string): string {
-  const hash = createHash('sha256').update(workspace).digest('hex').slice(0, 16);
-  const name = basename(workspace)
-    .replaceAll(/[^A-Za-z0-9_-]/g, '')
-    .slice(0, 40);
-  return `${name || 'workspace'}-${hash}`;
-}
 
 const isShutdown = (error: unknown): boolean => error instanceof AdapterError && error.code === 'SHUTTING_DOWN';

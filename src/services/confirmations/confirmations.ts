@@ -1,67 +1,23 @@
 import { type Principal, canAccess, type AccessKind } from '../../core/access/principal.js';
 import { isCovered } from '../../core/confirmation/bindings.js';
-import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
-import type { ConfirmationObserver, ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
+import { type ConfirmationMode, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
+import type { ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
-import { AdapterError } from '../../core/errors.js';
-import { confirmationIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
+import { confirmationIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Request } from '../../core/protocol/requests.js';
-import type { Warning } from '../../engine/command/command.js';
 import { randomBytes } from '../../engine/system/random.js';
 import type { Caller, EventSink } from '../registry/caller.js';
-import type { Connections } from '../registry/connections.js';
 import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
 import { type Decision, isVisible, mayDecide, mayWithdraw, refusalOf } from './deciders.js';
+import { Decisions } from './decisions.js';
 import * as failures from './failures.js';
+import type { ConfirmationsOptions } from './options.js';
 import { recordOf } from './record.js';
-import { remember } from './remember.js';
-import { reviewCommand } from './review.js';
-import type { Reviewer } from './reviewer.js';
-import { rememberedOf } from '../approvals/rendered-approval.js';
-import type { RememberedApprovals, RememberWish } from '../approvals/remembered-approvals.js';
 import { infoOf, resolutionOf } from './wire.js';
 
 /** Maximum number of open confirmations per token: a person cannot review more of them. */
 export const MAX_OPEN = 16;
-/** Number of mismatched answers after which a confirmation is void. */
-const MAX_MISMATCHES = 3;
-
-/** Settings of confirmations. */
-export interface ConfirmationSettings extends ConfirmationWays {
-  readonly expiresMs: number;
-  readonly reviewTimeoutMs: number;
-}
-
-/**
- * Saves a checkpoint of the workspace before a possibly destructive action; returns its id, or warnings why it could
- * not be saved.
- */
-export type SaveBefore = (
-  action: Pick<ConfirmableAction, 'kind' | 'request' | 'verdict'> & { readonly caller: Pick<Caller, 'principal'> },
-) => Promise<{ readonly checkpointId: string | undefined; readonly warnings: readonly Warning[] }>;
-
-/** Dependencies of `Confirmations`. */
-export interface ConfirmationsOptions extends IdOptions {
-  readonly settings: () => ConfirmationSettings;
-  /** Connections that receive events. */
-  readonly connections: Pick<Connections, 'all'>;
-  /** Undefined when no model is configured: actions that it would have to confirm are rejected. */
-  readonly reviewer: () => Reviewer | undefined;
-  readonly save: SaveBefore;
-  readonly approvals: RememberedApprovals;
-  /** The newest checkpoint that a principal may see, as far as it is known. */
-  readonly diffBaseFor: (viewer: Principal) => string | null;
-  /** True while a principal's token is valid: a principal without a connection is not notified when it ends. */
-  readonly isActive: (principal: Principal) => boolean;
-  readonly observe: ConfirmationObserver;
-}
-
-/** An approval that is about to be carried out. */
-interface Approving {
-  readonly caller: Caller;
-  readonly wish?: Pick<RememberWish, 'scope' | 'approver'> | undefined;
-}
 
 const NO_DECISION: Decision = { by: undefined, justification: '' };
 
@@ -74,10 +30,22 @@ export class Confirmations implements AsyncDisposable {
   readonly #open = new Map<string, Confirmation>();
   /** Confirmations of commands, until the commands have run: a repeated request finds its own. */
   readonly #ofCommands = new Set<Confirmation>();
+  readonly #decisions: Decisions;
   #hasEnded = false;
 
   constructor(options: ConfirmationsOptions) {
     this.#options = options;
+    this.#decisions = new Decisions({
+      ...options,
+      close: (...closing) => {
+        this.#close(...closing);
+      },
+      note: (...noted) => {
+        this.#note(...noted);
+      },
+      finish: (confirmation) => this.#ofCommands.delete(confirmation),
+      hasEnded: () => this.#hasEnded,
+    });
   }
 
   /**
@@ -104,7 +72,7 @@ export class Confirmations implements AsyncDisposable {
     this.#note(confirmation, 'asked', { by: principal, justification: '' });
     for (const { principal: viewer, sink } of this.#audienceOf(confirmation))
       sink?.send('confirmation_required', this.describe(confirmation, viewer));
-    if (mode === 'llm') void this.#review(confirmation);
+    if (mode === 'llm') void this.#decisions.review(confirmation);
     return confirmation;
   }
 
@@ -157,12 +125,12 @@ export class Confirmations implements AsyncDisposable {
       throw refusalOf(confirmation, principal);
     }
     if ((request.command_sha256 ?? confirmation.sha256) !== confirmation.sha256)
-      throw this.#mismatch(confirmation, decision);
+      throw this.#decisions.mismatch(confirmation, decision);
     if (request.decision === 'reject') {
       this.#close(confirmation, 'rejected', decision);
       return undefined;
     }
-    return this.#approveAs(request, confirmation, decision, caller);
+    return this.#decisions.approveAs(request, confirmation, decision, caller);
   }
 
   /**
@@ -215,80 +183,6 @@ export class Confirmations implements AsyncDisposable {
     const why = { by: undefined, justification: 'the daemon is ending' };
     for (const confirmation of [...this.#open.values()]) this.#close(confirmation, 'withdrawn', why);
     return Promise.resolve();
-  }
-
-  // --- deciding -----------------------------------------------------------------------------------------------------
-
-  #approveAs(
-    request: Request<'confirm_command'>,
-    confirmation: Confirmation,
-    decision: Decision,
-    caller: Caller,
-  ): Promise<ConfirmedAnswer> {
-    const isOwn = confirmation.mode === 'self';
-    if (isOwn) failures.assertMeant(request);
-    const wish = request.remember && { scope: request.remember, approver: caller.principal };
-    return this.#approve(confirmation, decision, { caller: isOwn ? caller : confirmation.action.caller, wish });
-  }
-
-  async #review(confirmation: Confirmation): Promise<void> {
-    const reviewer = this.#options.reviewer();
-    const { reviewTimeoutMs } = this.#options.settings();
-    const { verdict, reason } = await reviewCommand(reviewer, confirmation, reviewTimeoutMs);
-    // Meanwhile it may have expired, or been withdrawn.
-    if (confirmation.outcome !== undefined) return;
-    const decision: Decision = { by: { id: 'reviewer', name: reviewer?.name ?? 'none' }, justification: reason };
-    if (verdict === 'reject') {
-      this.#close(confirmation, 'rejected', decision);
-      return;
-    }
-    try {
-      await this.#approve(confirmation, decision, { caller: confirmation.action.caller });
-    } catch (error) {
-      // After the start, the answer has the error already; an action that could not start has no answer yet.
-      this.#close(confirmation, 'void', decision, error);
-    }
-  }
-
-  /** Everything up to the closing is synchronous: a second approval finds the confirmation closed. */
-  #approve(confirmation: Confirmation, decision: Decision, { caller, wish }: Approving): Promise<ConfirmedAnswer> {
-    if (!this.#options.isActive(confirmation.requester)) {
-      this.#close(confirmation, 'withdrawn', { by: undefined, justification: failures.TOKEN_ENDED });
-      throw failures.tokenEnded();
-    }
-    try {
-      confirmation.action.assertReady();
-    } catch (error) {
-      if (error instanceof AdapterError && error.code === 'CONFIRMATION_MISMATCH') {
-        this.#mismatch(confirmation, decision);
-      }
-      throw error;
-    }
-    const remembered = wish && remember(this.#options.approvals, confirmation, wish);
-    this.#close(confirmation, 'approved', { ...decision, remembered });
-    const answer = this.#carryOut(confirmation, caller);
-    confirmation.answer.resolve(answer);
-    return remembered ? answer.then((result) => ({ ...result, remembered: rememberedOf(remembered) })) : answer;
-  }
-
-  async #carryOut(confirmation: Confirmation, caller: Caller): Promise<ConfirmedAnswer> {
-    const { action, mode, id: confirmationId } = confirmation;
-    try {
-      const { checkpointId, warnings } = await this.#options.save(action);
-      if (this.#hasEnded) throw failures.shuttingDown();
-      if (!this.#options.isActive(confirmation.requester)) throw failures.tokenEnded();
-      return await action.run({ caller, mode, confirmationId, checkpointId, warnings });
-    } finally {
-      this.#ofCommands.delete(confirmation);
-    }
-  }
-
-  #mismatch(confirmation: Confirmation, decision: Decision): AdapterError {
-    confirmation.mismatches += 1;
-    this.#note(confirmation, 'mismatch', decision);
-    const left = MAX_MISMATCHES - confirmation.mismatches;
-    if (left <= 0) this.#close(confirmation, 'void', decision);
-    return failures.wrongHash(confirmation.id, left);
   }
 
   /** Closes a confirmation, once. Unless it was approved, waiting callers get an error. */

@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.js';
 import type { RememberedApproval } from '../../core/confirmation/remembered.js';
 import type { Warning } from '../../engine/command/command.js';
 import type { ApprovalGuard, SavedWorkspace } from '../gate/gate-options.js';
-import type { SaveBefore } from './confirmations.js';
+import type { SaveBefore } from './options.js';
 import type { JudgedRequest } from '../approvals/coverage.js';
 import type { RememberedApprovals } from '../approvals/remembered-approvals.js';
 
