@@ -31,10 +31,13 @@ const KINDS: Readonly<Record<string, (url: string) => { reviewer: object; llm?: 
   }),
 };
 
+/** A busy machine takes more than a second to load the client of a service. */
+const TIMEOUT_S = 5;
+
 const settingsOf = (kind: string, url: string): DaemonSettings => {
   const { reviewer, llm } = KINDS[kind]!(url);
   return {
-    confirmation: { mode: 'llm', checkpoint: false, reviewer: { timeout: 1, cache: 0.001, ...reviewer } },
+    confirmation: { mode: 'llm', checkpoint: false, reviewer: { timeout: TIMEOUT_S, cache: 0.001, ...reviewer } },
     ...(llm && { llm }),
   };
 };
@@ -75,7 +78,7 @@ describe.each(Object.keys(KINDS))('%s confirms', (kind) => {
     ['a yes with something around it', `Yes: ${say('approve')}`, 'gave no verdict'],
     ['an empty answer', '', 'gave no verdict'],
     ['a message without a word', silence, 'gave no verdict'],
-    ['a time-out', () => undefined, 'has not answered within 1000 ms'],
+    ['a time-out', () => undefined, `has not answered within ${TIMEOUT_S * 1000} ms`],
     ['an error', (response) => void response.writeHead(500).end(say('approve')), 'gave no verdict'],
     ['a broken connection', (response) => void response.destroy(), 'gave no verdict'],
     ['half of an answer', (response) => sayAs(response, '{"verdict":"approve"', 'length'), 'gave no verdict'],
