@@ -15,11 +15,17 @@ export class WireClient implements AsyncDisposable {
   /** Every event so far, in order. */
   readonly events: { readonly name: string; readonly payload: unknown }[] = [];
   readonly #arrivals = new EventEmitter();
+  /** Why the connection has ended; undefined while there is one. */
+  #ended: string | undefined;
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.onAny((name: string, payload: unknown) => {
       this.events.push({ name, payload });
+      this.#arrivals.emit('event');
+    });
+    socket.on('disconnect', (reason) => {
+      this.#ended = reason;
       this.#arrivals.emit('event');
     });
   }
@@ -52,9 +58,14 @@ export class WireClient implements AsyncDisposable {
     return client;
   }
 
-  /** Sends a request and gives its answer, errors included. */
+  /** Sends a request and gives its answer, errors included. Rejects when the connection has ended, or ends before it. */
   async request<N extends RequestName>(name: N, payload?: RequestInput<N>): Promise<WireAnswer<N>> {
-    return (await this.socket.emitWithAck(name, payload)) as WireAnswer<N>;
+    if (this.#ended !== undefined) throw this.#lost(`the answer to ${name}`);
+    try {
+      return (await this.socket.emitWithAck(name, payload)) as WireAnswer<N>;
+    } catch (error) {
+      throw this.#lost(`the answer to ${name}`, error);
+    }
   }
 
   /** Opens a session; gives its id. */
@@ -78,11 +89,12 @@ export class WireClient implements AsyncDisposable {
     return this.events.filter((event) => event.name === name).map(({ payload }) => payload as EventPayload<N>);
   }
 
-  /** Waits until `find` gives something, looking at every event that comes. */
+  /** Waits until `find` gives something, looking at every event that comes. Rejects when the connection has ended. */
   async until<T>(find: () => T | undefined, timeoutMs = 10_000): Promise<T> {
     const signal = AbortSignal.timeout(timeoutMs);
     for (let found = find(); ; found = find()) {
       if (found !== undefined) return found;
+      if (this.#ended !== undefined) throw this.#lost('what was waited for');
       await once(this.#arrivals, 'event', { signal });
     }
   }
@@ -93,6 +105,10 @@ export class WireClient implements AsyncDisposable {
     matches: (payload: EventPayload<N>) => boolean = () => true,
   ): Promise<EventPayload<N>> {
     return this.until(() => this.all(name).find(matches));
+  }
+
+  #lost(what: string, cause?: unknown): Error {
+    return new Error(`the connection ended before ${what}: ${this.#ended}`, { cause });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
