@@ -7,7 +7,7 @@ import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
 const CONFIRMED = { confirmation: { mode: 'operator', checkpoint: false } };
-const it = dashboardTest({ settings: CONFIRMED });
+const it = dashboardTest();
 
 /** What Chromium prints while nothing listens. */
 const UNREACHABLE = /WebSocket connection to .* failed|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET/;
@@ -30,15 +30,14 @@ const KEEP_NOTICES = `{
 
 const go = (page: Page, route: string) => page.evaluate(`location.hash = ${JSON.stringify(route)}`);
 
-it('loses nothing that was typed with the connection, comes back, and says what is gone', async ({
-  openDashboard,
-  daemon,
-  client,
-}) => {
+it('loses nothing that was typed with the connection, comes back, and says what is gone', async ({ openDashboard }) => {
+  // It is killed: an attempt after this one needs another.
+  await using daemon = await TestDaemon.start({ settings: CONFIRMED });
+  await using client = await WireClient.connect(daemon.url);
   const id = await client.openSession({ label: 'gone-soon' });
-  const main = await openDashboard({ route: `#/sessions/${id}` });
-  const operator = await openDashboard({ role: 'operator', route: hrefOf('confirmations') });
-  const stranger = await openDashboard({ signIn: 'none' });
+  const main = await openDashboard({ daemon, route: `#/sessions/${id}` });
+  const operator = await openDashboard({ daemon, role: 'operator', route: hrefOf('confirmations') });
+  const stranger = await openDashboard({ daemon, signIn: 'none' });
   const token = daemon.createToken('viewer', 'patient');
   for (const { faults } of [main, operator, stranger]) faults.expect(UNREACHABLE);
   const { page } = main;

@@ -24,6 +24,8 @@ export interface OpenOptions extends Pick<
    * @default 'token'
    */
   readonly signIn?: 'token' | 'link' | 'printed link' | 'none';
+  /** Another daemon than that of the file, for tests that end theirs. */
+  readonly daemon?: TestDaemon;
   /**
    * The page after signing in, such as `#/sessions`.
    * @default '#/'
@@ -53,8 +55,9 @@ let tokens = 0;
 /** Opens the dashboard of a daemon. */
 export async function openDashboard(
   browser: Browser,
-  daemon: TestDaemon,
+  ofFile: TestDaemon,
   {
+    daemon = ofFile,
     role = 'admin',
     name = `page-${process.pid}-${(tokens += 1)}`,
     signIn = 'token',
