@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,8 +9,10 @@ import { LINK_VERSION } from '../../src/core/cluster/link-messages.js';
 import type { NodeInfo } from '../../src/core/protocol/requests/nodes.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
+import { WireClient } from '../support/wire.js';
 import type { TestWorker } from './harness/cluster.js';
 import { TestCluster } from './harness/cluster.js';
+import { hasHistory, makeOlderRelease, OLDER_VERSION } from './harness/older-release.js';
 import { dialAs, makeOtherRelease, OTHER_VERSION, OtherWorker } from './harness/other-release.js';
 import { canRunRedis, RedisServer } from './harness/redis.js';
 
@@ -29,30 +34,89 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
 });
 
-describe('nodes of two releases', () => {
-  it('work together, whichever is the newer one', async () => {
-    const command = makeOtherRelease(join(cluster.directory, 'other'));
-    const [newer, later] = await Promise.all([
+/** Other releases: this code with a later version, and an older commit. */
+const RELEASES = [
+  ['a later version', OTHER_VERSION, makeOtherRelease],
+  ...(hasHistory ? [['an older commit', OLDER_VERSION, makeOlderRelease] as const] : []),
+] as const;
+
+describe.each(RELEASES)('nodes of this release and of %s', (_name, version, makeRelease) => {
+  let command: readonly string[];
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'shell-adapter-release-'));
+    command = makeRelease(join(folder, 'other'));
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('work together, whichever the gateway and the worker are', async () => {
+    const [other, worked] = await Promise.all([
       cluster.startGateway('gate-2', {}, { command }),
       cluster.startWorker('worker-2', {}, { command }),
     ]);
-    for (const each of [worker, later]) await cluster.register(newer, each);
-    await cluster.register(gateway, later);
-    for (const daemon of [gateway, newer]) {
-      expect((await nodeOf(daemon, 'worker-2'))?.version).toBe(OTHER_VERSION);
+    for (const each of [worker, worked]) await cluster.register(other, each);
+    await cluster.register(gateway, worked);
+    for (const daemon of [gateway, other]) {
+      expect((await nodeOf(daemon, 'worker-2'))?.version).toBe(version);
       await using client = await cluster.connect(daemon);
-      for (const node of ['worker-1', 'worker-2']) {
-        const id = await client.openSession({ placement: { node } });
-        expect(await client.run('echo both', id, { stream: true })).toMatchObject({ stdout: 'both\n' });
-        expect(client.all('command_output').at(-1)).toMatchObject({ session_id: id, data: 'both\n' });
-        expect(await client.request('list_directory', { path: '.', node })).toMatchObject({ entries: [] });
-        await client.request('close_session', { session_id: id });
-      }
+      for (const node of ['worker-1', 'worker-2']) await useNode(client, node);
       expect(await client.request('list_sessions')).toEqual({ sessions: [] });
     }
-    await Promise.all([newer.stop(), later.daemon.stop()]);
+    await using admin = await cluster.connect(gateway, 'admin');
+    await admin.request('remove_node', { node: 'worker-2' });
+    await Promise.all([other.stop(), worked.daemon.stop()]);
+  });
+
+  it.skipIf(!canRunRedis)('work together as equal nodes, with one Redis', async () => {
+    await using redis = await RedisServer.start();
+    const settings = { cluster: { redis_url: redis.url, lease: 3, drain_timeout: 1 } };
+    const [first, second] = [
+      await cluster.startNode('node-1', settings),
+      await cluster.startNode('node-2', settings, { command }),
+    ];
+    const token = first.createToken('admin', 'of-both');
+    for (const daemon of [first, second]) {
+      await using client = await eventually(() => WireClient.connect(daemon.url, ['websocket'], { token }), 20_000);
+      await eventually(async () => {
+        const { nodes } = await client.request('list_nodes');
+        expect(nodes.map(({ node, state }) => `${node} ${state}`).sort()).toEqual(['node-1 live', 'node-2 live']);
+      }, 20_000);
+      expect((await client.request('list_nodes')).nodes.find(({ node }) => node === 'node-2')?.version).toBe(version);
+      for (const node of ['node-1', 'node-2']) await useNode(client, node);
+    }
+    await Promise.all([first.stop(), second.stop()]);
   });
 });
+
+/** Uses a node by all that clients mostly do. */
+async function useNode(client: WireClient, node: string): Promise<void> {
+  const id = await client.openSession({ placement: { node } });
+  const streamed = await client.run('echo both', id, { stream: true });
+  expect(streamed).toMatchObject({ stdout: 'both\n' });
+  expect(client.all('command_output').at(-1)).toMatchObject({ session_id: id, data: 'both\n' });
+  const { command_id } = streamed;
+  const { data, eof } = await client.request('read_output', { command_id });
+  expect([String(data), eof]).toEqual(['both\n', true]);
+  expect((await client.request('search_output', { command_id, pattern: 'bo' })).matches).toHaveLength(1);
+  const waiting = await client.run('read -r line; echo "got $line"', id, { background: true });
+  await client.request('send_input', { command_id: waiting.command_id, data: 'it\n' });
+  expect(await client.request('wait_command', { command_id: waiting.command_id })).toMatchObject({ exit_code: 0 });
+  const sleeping = await client.run('sleep 600', id, { background: true });
+  await client.request('signal_command', { command_id: sleeping.command_id, signal: 'SIGTERM' });
+  expect(await client.request('wait_command', { command_id: sleeping.command_id })).toMatchObject({
+    signal: 'SIGTERM',
+  });
+  const { commands } = await client.request('list_commands', { session_id: id });
+  expect(commands).toHaveLength(3);
+  const path = `written-${randomUUID()}`;
+  expect(await client.request('write_file', { path, data: 'text', node })).not.toHaveProperty('error');
+  expect(String((await client.request('read_file', { path, node })).data)).toBe('text');
+  const { entries } = await client.request('list_directory', { path: '.', node });
+  expect(entries.map(({ name }) => name)).toContain(path);
+  await client.request('close_session', { session_id: id });
+}
 
 describe('a worker', () => {
   it('leaves out what it does not know of the messages of a gateway', async () => {

@@ -68,11 +68,15 @@ export class TestCluster implements AsyncDisposable {
   }
 
   /** Starts a node that takes clients and runs sessions. */
-  async startNode(name: string, settings: DaemonSettings = {}, env: DaemonOptions['env'] = {}): Promise<TestDaemon> {
+  async startNode(
+    name: string,
+    settings: DaemonSettings = {},
+    options: Pick<DaemonOptions, 'env' | 'command'> = {},
+  ): Promise<TestDaemon> {
     const tls = this.authority.issue(name, 'serverAuth,clientAuth');
     return this.#start({
+      ...options,
       settings: { ...settings, cluster: this.#settings(name, 'node', tls, settings.cluster) },
-      env,
     });
   }
 
