@@ -62,7 +62,8 @@ export class LinkClients {
     if (client.isAnnounced) return client;
     client.isAnnounced = true;
     client.socket = socket;
-    socket.emit('client', { client: id, principal: announced(caller.principal, ownNode), from: caller.from });
+    const principal = announced(caller.principal, ownNode);
+    socket.emit('client', { client: id, principal, from: caller.from, takes_text: true });
     return client;
   }
 

@@ -11,6 +11,7 @@ export const LINK_VERSION = 1;
 const nonce = z.string().regex(/^[\w-]{22,64}$/);
 /** HMAC-SHA-256 in hexadecimal digits. */
 const proof = z.string().regex(/^[0-9a-f]{64}$/);
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const text = z.string().min(1).max(256);
 
 /** What the dialled node sends first: what the proof of the other side has to cover, so that none can be replayed. */
@@ -53,8 +54,13 @@ const relayedPrincipal = z.object({
   page_id: z.string().optional(),
 });
 
-/** Announces a client whose events come over the link. */
-export const clientMessage = z.object({ client: text, principal: relayedPrincipal, from: z.string().optional() });
+/** Announces a client whose events come over the link. `takes_text`: the other node may send output as `text` of an event. */
+export const clientMessage = z.object({
+  client: text,
+  principal: relayedPrincipal,
+  from: z.string().optional(),
+  takes_text: z.boolean().optional(),
+});
 
 /** Ends what belongs to a client that has gone. */
 export const goneMessage = z.object({ client: text });
@@ -82,8 +88,18 @@ export const ticketMessage = z.object({ caller: clientMessage.omit({ client: tru
 /** The ticket: random, and good for one request. */
 export const ticketReply = z.object({ ticket: nonce });
 
-/** An event for a client. `bytes` is what it takes of the window. */
-export const eventMessage = z.object({ client: text, name: text, payload: z.unknown(), bytes: z.int().min(0) });
+/** An event for a client. `bytes` is what it takes of the window. `text` is the `data` of the payload, in UTF-8. */
+export const eventMessage = z
+  .object({
+    client: text,
+    name: text,
+    payload: z.unknown(),
+    bytes: z.int().min(0),
+    text: z.instanceof(Uint8Array).optional(),
+  })
+  .transform(({ text: data, ...event }) =>
+    data ? { ...event, payload: { ...(event.payload as object), data: UTF8.decode(data) } } : event,
+  );
 
 /** Room of a client for more events. */
 export const creditMessage = z.object({ client: text, bytes: z.int().min(0) });

@@ -104,6 +104,7 @@ export class GatewayLink {
       // The same client may come over a new link before the end of the old one is known.
       id: `${gateway}.${this.#socket.id}.${client}`,
       windowBytes,
+      takesText: about.takes_text === true,
       mask: services.secrets.value,
       emit: (event) => this.#socket.emit('event', event),
     });

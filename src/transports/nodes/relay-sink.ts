@@ -9,7 +9,14 @@ interface OutgoingEvent {
   readonly name: EventName;
   readonly payload: unknown;
   readonly bytes: number;
+  /** The `data` of the payload, which is without. */
+  readonly text?: Uint8Array | undefined;
 }
+
+/** Fewest characters of output that are sent as bytes: they take a frame of their own, and no time to be written as JSON. */
+const MIN_TEXT = 1024;
+/** Half of a character, which UTF-8 cannot have. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Dependencies of a sink. */
 export interface RelaySinkOptions {
@@ -20,6 +27,8 @@ export interface RelaySinkOptions {
   /** Name of this node. */
   readonly node: string;
   readonly windowBytes: number;
+  /** Whether the node of the client takes long output as bytes: earlier releases do not. */
+  readonly takesText: boolean;
   readonly mask: SecretMask['value'];
   readonly emit: (event: OutgoingEvent) => void;
 }
@@ -42,10 +51,21 @@ export class RelaySink implements EventSink {
     const { client, emit, mask, node } = this.#options;
     const bytes = linkSizeOf(event, payload);
     this.#window.send(bytes);
-    // Output was masked when it was read.
-    const shown = event === 'command_output' ? payload : mask(payload);
+    if (event === 'command_output') {
+      // Output was masked when it was read.
+      emit({ client, name: event, bytes, ...this.#outputOf(payload as EventPayload<'command_output'>) });
+      return;
+    }
+    const shown = mask(payload);
     // The gateway of the client goes on.
     emit({ client, name: event, payload: event === 'server_shutdown' ? { ...shown, node } : shown, bytes });
+  }
+
+  #outputOf(payload: EventPayload<'command_output'>): Pick<OutgoingEvent, 'payload' | 'text'> {
+    const { data } = payload;
+    const isLong = typeof data === 'string' && data.length >= MIN_TEXT && this.#options.takesText;
+    if (!isLong || LONE_SURROGATE.test(data)) return { payload };
+    return { payload: { ...payload, data: '' }, text: Buffer.from(data) };
   }
 
   pendingBytes(): number {
