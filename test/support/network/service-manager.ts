@@ -47,8 +47,13 @@ export class ServiceManager implements AsyncDisposable {
   /** Starts it, and waits until it answers. */
   static async start(): Promise<ServiceManager> {
     const manager = new ServiceManager(mkdtempSync(join(tmpdir(), 'shell-adapter-systemd-')));
-    await eventually(() => manager.control('list-units'), START_MS);
-    return manager;
+    try {
+      await eventually(() => manager.control('list-units'), START_MS);
+      return manager;
+    } catch (error) {
+      await manager[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** Runs `systemctl`; gives what it prints. Rejects when it fails. */
