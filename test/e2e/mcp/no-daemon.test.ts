@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -136,10 +136,13 @@ describe('shell-adapter mcp --start', () => {
     folder[Symbol.dispose]();
   });
 
-  const auditFile = () => join(folder.path, 'state/audit.jsonl');
+  const stateFolder = () => join(folder.path, 'state');
+  /** Of two that start at once, one may write `audit-2.jsonl`. */
+  const auditFiles = () =>
+    existsSync(stateFolder()) ? readdirSync(stateFolder()).filter((name) => /^audit.*\.jsonl$/.test(name)) : [];
   const startedPids = () =>
-    (existsSync(auditFile()) ? readFileSync(auditFile(), 'utf8') : '')
-      .split('\n')
+    auditFiles()
+      .flatMap((name) => readFileSync(join(stateFolder(), name), 'utf8').split('\n'))
       .filter((line) => line.includes('"daemon_started"'))
       .map((line) => Number(/"pid":(\d+)/.exec(line)?.[1]));
 
