@@ -55,19 +55,23 @@ function requester(socket) {
 }
 
 /** CPU time of all threads of a process, in microseconds. Unlike /proc/PID/stat, it does not count in clock ticks. */
-function cpuUsOf(pid) {
-  let ns = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    ns += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]);
-  }
-  return ns / 1000;
-}
+const cpuUsOf = (pid) => threadsOf(pid, 'schedstat').reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1000;
 
 function familyOf(pid) {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-  );
+  const children = threadsOf(pid, 'children').flatMap((text) => text.split(' ').filter(Boolean).map(Number));
   return [pid, ...children.flatMap(familyOf)];
+}
+
+/** A file of each thread of a process; none of one that has just ended. */
+function threadsOf(pid, file) {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'latin1'),
+    );
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ESRCH') return [];
+    throw error;
+  }
 }
 
 /** The barest relay. */
