@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterEach, vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import type { LoggingConfiguration } from '../../../src/config/model/configuration.js';
 import { loadConfiguration } from '../../../src/config/read/load.js';
 import { createLogging, type Logging, type LoggingOptions } from '../../../src/logging/logging.js';
@@ -10,20 +10,14 @@ import { createLogging, type Logging, type LoggingOptions } from '../../../src/l
 /** The input of `logging`, in the file's names. */
 export type LoggingInput = NonNullable<Parameters<typeof loadConfiguration>[0]['overrides']>['logging'];
 
-const directories: string[] = [];
-const open: Logging[] = [];
-
 /** A directory of the test's own, removed when it ends. */
 export function makeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-logging-'));
-  directories.push(directory);
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
   return directory;
 }
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((logging) => logging.close()));
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
 
 /** A stand-in for standard error that keeps what is written. */
 export class FakeStderr extends Writable {
@@ -54,7 +48,7 @@ export function start(
 ): { logging: Logging; stderr: FakeStderr } {
   const stderr = new FakeStderr();
   const logging = createLogging(configure(filePath, input), { console: false, stderr, ...options });
-  open.push(logging);
+  onTestFinished(() => logging.close());
   return { logging, stderr };
 }
 
