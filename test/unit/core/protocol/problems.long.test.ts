@@ -1,21 +1,10 @@
 import { expect, it } from 'vitest';
+import { messageOf } from './message-of.js';
 
-import { AdapterError } from '../../../../src/core/errors.js';
-import { parsePayload } from '../../../../src/core/protocol/problems.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 
 /** For thousands of payloads, on a machine that does much else. */
 const THOUSANDS_TIMEOUT_MS = 60_000;
-
-const messageOf = (name: RequestName, payload: unknown): string => {
-  try {
-    parsePayload(requests[name].input, name, payload);
-  } catch (error) {
-    if (error instanceof AdapterError) return error.message.slice(name.length + 2);
-    throw error;
-  }
-  return 'accepted';
-};
 
 it(
   'a message about a wrong payload never has words of the schema library, whatever is wrong',

@@ -1,18 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { messageOf } from './message-of.js';
 
-import { AdapterError } from '../../../../src/core/errors.js';
 import { parsePayload } from '../../../../src/core/protocol/problems.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
-
-const messageOf = (name: RequestName, payload: unknown): string => {
-  try {
-    parsePayload(requests[name].input, name, payload);
-  } catch (error) {
-    if (error instanceof AdapterError) return error.message.slice(name.length + 2);
-    throw error;
-  }
-  return 'accepted';
-};
 
 describe('a message about a wrong payload', () => {
   it.each<[RequestName, unknown, string]>([
