@@ -1,7 +1,6 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { AuditTrail } from '../../core/audit/event.js';
 import { AdapterError } from '../../core/errors.js';
-import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Notifier } from '../../core/notifications/notification.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Request } from '../../core/protocol/requests.js';
@@ -11,11 +10,11 @@ import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { CommandSpan, Traces } from '../../core/traces/traces.js';
 import { Command, type CommandSpec, type Warning } from '../../engine/command/command.js';
-import { randomText } from '../../engine/system/random.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
+import { beginSpan, type TracedCommand } from './command-span.js';
 import { commandEnded, commandStarted, connectionRefused } from './command-audit.js';
 import { type CommandLimits, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
 import { outputLimitsOf } from '../registry/output-limits.js';
@@ -62,13 +61,6 @@ export interface CommandPlace {
 /** What was done before a command, after a confirmation or in place of one. */
 export type Preparation = Pick<Approval, 'checkpointId' | 'warnings'> & Partial<Pick<Approval, 'confirmationId'>>;
 
-/** A command's id and span, and its variables with those of the span. */
-interface Traced {
-  readonly id: string;
-  readonly span: CommandSpan | undefined;
-  readonly env: CommandSpec['env'];
-}
-
 /** Creates commands from admitted requests, within queue and one-shot limits. */
 export class CommandFactory {
   readonly #options: CommandFactoryOptions;
@@ -99,7 +91,7 @@ export class CommandFactory {
     const { caller, owner, session, refused, commandClass } = place;
     const limits = this.#options.limits();
     this.#checkRoom(session, owner, limits);
-    const traced = this.#traced(request, session);
+    const traced = beginSpan(this.#options.traces, request, session);
     const record: CommandRecord = {
       command: new Command(this.#specOf(request, traced, place, limits), {
         spoolDirectory,
@@ -129,7 +121,7 @@ export class CommandFactory {
 
   #specOf(
     request: Request<'execute_command'>,
-    { id, env }: Traced,
+    { id, env }: TracedCommand,
     { owner, session, refused }: CommandPlace,
     limits: CommandLimits,
   ): CommandSpec {
@@ -161,13 +153,6 @@ export class CommandFactory {
     const execution = this.#options.executions.of(owner);
     const base = session?.session.workingDirectory ?? execution.pool.cwd;
     return enterableDirectory(cwd, base, execution, session?.session.see);
-  }
-
-  /** Begins the span of a command. Its variables are given to the command, unless the client has set them. */
-  #traced(request: Request<'execute_command'>, session: SessionRecord | undefined): Traced {
-    const { command_id: id = newCommandId(), command, args, env } = request;
-    const span = this.#options.traces.command({ id, sessionId: session?.id, command, args });
-    return { id, span, env: span ? { ...span.env, ...env } : env };
   }
 
   #atEnd(record: CommandRecord, place: 'session' | 'one_shot', span: CommandSpan | undefined): void {
@@ -250,6 +235,3 @@ export class CommandFactory {
 
 const warningsOf = (source: { readonly warnings: readonly Warning[] } | undefined): readonly Warning[] =>
   source?.warnings ?? [];
-
-/** Creates an id for a command whose client gives none. */
-export const newCommandId = (): string => commandIdFrom(randomText(ID_BYTES));

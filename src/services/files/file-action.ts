@@ -1,4 +1,4 @@
-import { newCommandId } from '../commands/command-factory.js';
+import { newCommandId } from '../commands/new-command-id.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { Surroundings } from '../confirmations/surroundings.js';

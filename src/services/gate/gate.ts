@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.js';
-import { NO_TYPING, type PolicyFacts, type TypingFacts } from '../../core/policy/model/facts.js';
+import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { confirmInstead, type Policy } from '../../core/policy/decision/policy.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';
@@ -13,7 +13,7 @@ import { decideHere } from './decide-here.js';
 import { KnownVerdicts } from './known-verdicts.js';
 import { judgementRecord, refuse } from './gate-verdicts.js';
 import { placeOf, unchanged } from './judged-place.js';
-import { isBusy } from './session-facts.js';
+import { isBusy, typingIn } from './session-facts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { lookAtValues, type UsedValues } from './used-values.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
@@ -215,7 +215,7 @@ export class CommandGate {
     facts: PolicyFacts,
     { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
   ): Judgement {
-    const verdict = this.#verdicts.decide(policy, request, facts);
+    const verdict = session ? this.#verdicts.decide(policy, request, facts) : decideHere(policy, request, facts);
     const { command, args } = request;
     this.#classes.set(request, verdict.class);
     this.#options.audit.record({ command, args, ...judgementRecord(verdict, session, principal) });
@@ -227,15 +227,6 @@ export class CommandGate {
     return undefined;
   }
 }
-
-/** Possible typed input of a command: sessions have a terminal, one-shots only on request. */
-function typingIn(session: SessionRecord | undefined, tty = false): TypingFacts {
-  if (tty) return SCREEN;
-  return session ? INPUT_ALONE : NO_TYPING;
-}
-
-const SCREEN: TypingFacts = { input: true, screen: true };
-const INPUT_ALONE: TypingFacts = { input: true, screen: false };
 
 /** Keeps a decision until it is made. */
 function remember(

@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 
 import type { Principal } from '../../core/access/principal.js';
-import { type Directory, factsOfFreshShell, NO_TYPING, type PolicyFacts } from '../../core/policy/model/facts.js';
+import {
+  type Directory,
+  factsOfFreshShell,
+  NO_TYPING,
+  type PolicyFacts,
+  type TypingFacts,
+} from '../../core/policy/model/facts.js';
 import { readSavedState } from '../../core/policy/words/saved-state.js';
 import { type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionRecord } from '../registry/session-registry.js';
@@ -17,14 +23,14 @@ export interface SessionFactsOptions {
 }
 
 /** Where a command would run, and for whom. */
-export interface CommandPlace {
+export interface CommandSurroundings {
   readonly session: SessionRecord | undefined;
   readonly principal: Principal;
   /**
    * Whether input can be typed while the command runs.
    * @default it cannot
    */
-  readonly typing?: PolicyFacts['typing'];
+  readonly typing?: TypingFacts;
 }
 
 /** The names of a session's shell at one moment. */
@@ -67,7 +73,7 @@ export class SessionFacts {
    * @param isFresh true to read the names from the shell again
    */
   of(
-    { session, principal, typing = NO_TYPING }: CommandPlace,
+    { session, principal, typing = NO_TYPING }: CommandSurroundings,
     cwd: string | undefined,
     isFresh: boolean,
   ): PolicyFacts | Promise<PolicyFacts> {
@@ -171,3 +177,12 @@ const hasProcesses = ({ session }: SessionRecord, { ownProcesses }: PolicyFacts)
 /** Whether a session runs a command, or has some waiting. */
 export const isBusy = ({ session }: SessionRecord): boolean =>
   session.running !== undefined || session.queued.length > 0;
+
+/** Possible typed input of a command: sessions have a terminal, one-shots only on request. */
+export function typingIn(session: SessionRecord | undefined, tty = false): TypingFacts {
+  if (tty) return SCREEN;
+  return session ? INPUT_ALONE : NO_TYPING;
+}
+
+const SCREEN: TypingFacts = { input: true, screen: true };
+const INPUT_ALONE: TypingFacts = { input: true, screen: false };

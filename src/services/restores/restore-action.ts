@@ -1,5 +1,5 @@
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import { newCommandId } from '../commands/command-factory.js';
+import { newCommandId } from '../commands/new-command-id.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';
 import { changedPlace } from '../confirmations/failures.js';
 import type { Caller } from '../registry/caller.js';
