@@ -4,6 +4,7 @@ import type { CommandRegistry } from '../services/registry/command-registry.js';
 import type { Services } from '../services/services.js';
 import { AuditSource } from '../services/subscriptions/audit-source.js';
 import { CommandSource } from '../services/subscriptions/command-source.js';
+import { NodeSource } from '../services/subscriptions/node-source.js';
 import { SessionSource } from '../services/subscriptions/session-source.js';
 import { ConfirmationSource, HostSource, LlmSource } from '../services/subscriptions/small-sources.js';
 import { Subscriptions } from '../services/subscriptions/subscriptions.js';
@@ -12,14 +13,14 @@ import type { Engine } from './engine.js';
 import type { RuntimeContext } from './runtime-context.js';
 
 /** The services that are observed. */
-type Observed = Pick<Services, 'sessions' | 'descriptions' | 'executions' | 'confirmations' | 'llm'> & {
+type Observed = Pick<Services, 'sessions' | 'descriptions' | 'executions' | 'confirmations' | 'llm' | 'cluster'> & {
   readonly registry: CommandRegistry;
 };
 
 /** Builds what measures the machine, and what tells clients of changes. */
 export function buildObservation(
   { pool, platform }: Engine,
-  { sessions, descriptions, executions, confirmations, llm, registry }: Observed,
+  { sessions, descriptions, executions, confirmations, llm, registry, cluster }: Observed,
   { auditLog, log, closers }: RuntimeContext,
 ): Pick<Services, 'host' | 'subscriptions'> {
   const host = new HostMonitor({
@@ -36,6 +37,7 @@ export function buildObservation(
   const subscriptions = new Subscriptions({
     log: log('subscriptions'),
     isAudited: auditLog.isEnabled,
+    hasNodes: cluster.node !== undefined,
     sources: {
       sessions: new SessionSource(sessions.registry, descriptions),
       commands: new CommandSource(registry.journal),
@@ -43,6 +45,7 @@ export function buildObservation(
       llm: new LlmSource(llm.calls),
       host: new HostSource(host),
       audit: new AuditSource(auditLog),
+      nodes: new NodeSource(cluster.nodes),
     },
   });
   closers.push(() => {

@@ -52,6 +52,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const { fileGate, ...gates } = buildGates(engine, { checkpoints, executions, approvals: guard }, context);
   const guards = { ...gates, executions, confirmations, quotas, registry, monitor };
   const execution = buildExecution(engine, guards, context);
+  const clustered = withCluster(engine, { ...execution, access, executions, connections, commands: registry }, context);
   const files = buildFiles(engine, { gate: fileGate, executions, confirmations, monitor, ...execution }, context);
   return {
     ...entrance,
@@ -67,11 +68,9 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     ...withWaiting(files, { ...execution, registry, connections }, context),
     llm,
     completions,
-    metadata: buildMetadata(engine, executions, context),
-    status: buildStatus({ ...execution, connections, executions }, context),
-    machine: buildMachine(context),
-    ...buildObservation(engine, { ...execution, executions, confirmations, llm, registry }, context),
-    ...withCluster(engine, { ...execution, access, executions, connections, commands: registry }, context),
+    ...buildReports(engine, { ...execution, connections, executions }, context),
+    ...clustered,
+    ...buildObservation(engine, { ...execution, ...clustered, executions, confirmations, llm, registry }, context),
     isClosing,
   };
 }
@@ -152,6 +151,17 @@ function buildExecutions(engine: Engine, { closers }: RuntimeContext): Execution
   closers.push(() => executions[Symbol.asyncDispose]());
   return executions;
 }
+
+/** What the daemon says of itself and its machine. */
+const buildReports = (
+  engine: Engine,
+  parts: Pick<Services, 'sessions' | 'connections' | 'executions'>,
+  context: RuntimeContext,
+): Pick<Services, 'metadata' | 'status' | 'machine'> => ({
+  metadata: buildMetadata(engine, parts.executions, context),
+  status: buildStatus(parts, context),
+  machine: buildMachine(context),
+});
 
 function buildMetadata(
   { pool, instance, mechanism, platform }: Engine,

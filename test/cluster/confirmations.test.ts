@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import type { NodeInfo } from '../../src/core/protocol/requests/nodes.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
 import { TestCluster, type TestWorker } from './harness/cluster.js';
@@ -65,6 +66,53 @@ describe('a subscription', () => {
     await agent.request('close_session', { session_id: id });
     await operator.event('sessions_changed', ({ closed }) => closed.some(({ session_id }) => session_id === id));
     expect(operator.all('sessions_changed').filter(({ complete }) => complete === true)).toHaveLength(1);
+  });
+});
+
+describe('a subscription to the nodes', () => {
+  const stateOf = (client: WireClient, node: string) =>
+    client
+      .all('nodes_changed')
+      .flatMap(({ nodes }) => nodes)
+      .findLast((info) => info.node === node);
+  /** Waits until the client was told of a node as it should be. */
+  const told = (client: WireClient, node: string, expected: Partial<NodeInfo>) =>
+    client.until(() => {
+      const info = stateOf(client, node);
+      const isAsExpected = Object.entries(expected).every(([key, value]) => info?.[key as keyof NodeInfo] === value);
+      return info && isAsExpected ? info : undefined;
+    });
+
+  it('begins with all of them, and has what they carry, their state, their loss and their removal', async () => {
+    await using admin = await cluster.connect(gateways[0]!, 'admin');
+    await using agent = await cluster.connect(gateways[0]!);
+    const request = { topics: ['nodes'], interval_ms: 250 } as const;
+    const subscription = { topics: [...request.topics], interval_ms: request.interval_ms };
+    expect((await agent.request('subscribe', subscription)).error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { topic: 'nodes', role: 'agent', needs: ['operator', 'admin'] },
+    });
+    expect(await admin.request('subscribe', subscription)).toEqual(subscription);
+    const first = await admin.event('nodes_changed');
+    expect(first).toMatchObject({ removed: [], complete: true });
+    expect(first.nodes.map(({ node }) => node).sort()).toEqual(['gate-1', 'worker-1']);
+
+    const extra = await cluster.startWorker('worker-2');
+    await cluster.register(gateways[0]!, extra);
+    await told(admin, 'worker-2', { state: 'live', sessions: 0 });
+    await agent.openSession({ placement: { node: 'worker-2' } });
+    await told(admin, 'worker-2', { sessions: 1 });
+    await admin.request('drain_node', { node: 'worker-2', drain: true });
+    await told(admin, 'worker-2', { state: 'draining' });
+    process.kill(extra.daemon.pid, 'SIGKILL');
+    await told(admin, 'worker-2', { state: 'lost' });
+    await admin.request('remove_node', { node: 'worker-2' });
+    await admin.event('nodes_changed', ({ removed }) => removed.includes('worker-2'));
+
+    const later = admin.all('nodes_changed').slice(1);
+    expect(later.filter(({ complete }) => complete !== undefined)).toEqual([]);
+    // What has not changed is not sent again.
+    expect(later.flatMap(({ nodes }) => nodes).filter(({ node }) => node === 'gate-1')).toEqual([]);
   });
 });
 

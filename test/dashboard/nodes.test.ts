@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Page } from 'playwright-core';
 
+import { readSamples } from '../support/network/prometheus.js';
 import { WireClient } from '../support/wire.js';
 import { findViolations } from './harness/axe.js';
 import { clusterDashboardTest, WORKERS } from './harness/cluster-dashboard-test.js';
@@ -125,7 +126,18 @@ it('has the checkpoints, the checks and the audit log of each node', async ({ op
   await page.getByRole('button', { name: /^Follow \(not available/ }).waitFor();
 });
 
-it('lists the nodes, drains one, and shows which are lost', async ({ openDashboard, workers, client }) => {
+/** How often the nodes were asked for. */
+async function listings(url: string): Promise<number> {
+  const samples = readSamples(await (await fetch(`${url}/metrics`)).text(), 'shell_adapter_');
+  return samples.get('requests_total{request="list_nodes",outcome="ok"}') ?? 0;
+}
+
+it('lists the nodes, drains one, and shows which are lost, without asking again', async ({
+  openDashboard,
+  workers,
+  client,
+  daemon,
+}) => {
   const session_id = await client.openSession({ placement: { node: 'worker-1' } });
   const { page, cdp } = await openDashboard({ route: '#/overview' });
   await page.keyboard.press('g');
@@ -133,6 +145,8 @@ it('lists the nodes, drains one, and shows which are lost', async ({ openDashboa
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
   await row('worker-1').filter({ hasText: 'live' }).filter({ hasText: '1 of ' }).waitFor();
   const { nodes } = await client.request('list_nodes', {});
+  const asked = await listings(daemon.url);
+  expect(asked).toBeGreaterThan(0);
   await row('gate').filter({ hasText: 'gateway' }).filter({ hasText: 'this node' }).waitFor();
   await row('worker-2')
     .filter({ hasText: nodes[0]?.version ?? 'none' })
@@ -148,9 +162,11 @@ it('lists the nodes, drains one, and shows which are lost', async ({ openDashboa
   await row('worker-1').getByRole('button', { name: 'Take new work?' }).click();
   await row('worker-1').filter({ hasText: 'live' }).waitFor();
   await client.request('close_session', { session_id });
+  await row('worker-1').filter({ hasText: '0 of ' }).waitFor();
 
   process.kill(workers[1]!.daemon.pid, 'SIGKILL');
   await row('worker-2').filter({ hasText: 'lost' }).waitFor();
+  expect(await listings(daemon.url)).toBe(asked);
   await row('worker-2').getByRole('button', { name: 'Drain (not available: It is not connected.)' }).waitFor();
   await page.getByRole('link', { name: 'worker-1' }).click();
   await page.getByRole('heading', { name: /^Sessions/ }).waitFor();
@@ -167,7 +183,9 @@ const alone = dashboardTest();
 alone('shows nothing of nodes without a cluster', async ({ openDashboard, client }) => {
   const session_id = await client.openSession({ label: 'alone' });
   await client.run('sleep 600', session_id, { background: true });
-  const { page } = await openDashboard({ route: '#/overview' });
+  const { page } = await openDashboard({ route: '#/nodes' });
+  await page.getByText('This daemon is not part of a cluster.').waitFor();
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
   const running = table(page, 'Running commands');
   await running.getByRole('row').filter({ hasText: 'sleep 600' }).waitFor();
   expect(await page.getByRole('columnheader', { name: 'Node' }).count()).toBe(0);

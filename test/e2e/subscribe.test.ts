@@ -155,6 +155,7 @@ describe('subscribe', () => {
       code: 'FORBIDDEN',
       details: { needs: ['operator', 'admin'] },
     });
+    expect((await subscribe(agent, 'nodes')).error?.code).toBe('FORBIDDEN');
     expect((await subscribe(operator, 'nodes')).error?.message).toContain('not available on this daemon');
     await subscribe(operator, 'audit');
     await operator.event('audit_records');

@@ -2529,7 +2529,8 @@ class DescribeAccessAnswer(TypedDict):
 
 class SubscribeRequest(TypedDict):
     topics: list[Literal["sessions", "commands", "confirmations", "llm", "host", "audit", "nodes"]]
-    """None ends the subscription. `audit` needs the role operator or admin"""
+    """None ends the subscription. `audit` and `nodes` need the role operator or admin, `nodes` a
+    [cluster](../operate/cluster.md) too"""
     interval_ms: NotRequired[int]
     """Between two events of a topic; 1000 by default"""
 
@@ -2949,6 +2950,38 @@ class AuditRecordsEvent(TypedDict):
     records: list[AuditRecordsEventRecords]
     skipped: int
     """Records before these that were left out: `read_audit` has them"""
+
+
+class NodesChangedEventNodes(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    role: Literal["node", "gateway", "worker"]
+    state: Literal["live", "draining", "suspect", "lost"]
+    """`suspect`: its connection has broken, and it may come back; `lost`: what ran on it counts as lost"""
+    problem: str | None
+    """Why there is no connection"""
+    url: str | None
+    """Where other nodes reach it; null for the node that answers"""
+    version: str | None
+    """Of the adapter; null before the first connection"""
+    instance_id: str | None
+    labels: dict[str, str]
+    sessions: int
+    """Open sessions and running one-shot commands"""
+    capacity: int
+    """Most of them"""
+    seen_at: str | None
+    """When it has answered last"""
+
+
+class NodesChangedEvent(TypedDict):
+    nodes: list[NodesChangedEventNodes]
+    removed: list[str]
+    """Names of nodes that are not listed any more"""
+    complete: NotRequired[Literal[True]]
+    """There in the first event: what it does not name is gone"""
+    truncated: NotRequired[Literal[True]]
+    """There when entries above 1000 were left out"""
 
 
 class PathsChangedEventChanges(TypedDict):

@@ -119,13 +119,14 @@ if something has changed:
 | \`llm\` | \`llm_changed\` | the LLM calls that have begun, changed or ended |
 | \`host\` | \`host_usage\` | measured values of the machine, at most one event a second |
 | \`audit\` | \`audit_records\` | new records; for the roles operator and admin |
+| \`nodes\` | \`nodes_changed\` | the nodes of the cluster that have come, changed or were removed, as the node that is asked knows them; for the roles operator and admin |
 
 The first event of a topic has everything that the client may see, with \`complete: true\`: what the client knows beyond that is gone. The first
 \`audit_records\` has the newest records. Lists end at 1000 entries, and then have \`truncated: true\`. Of more than 200 records in an interval, the newest
 are sent, and \`skipped\` counts the others.
 
-While a connection has much unsent data, it gets no such events; the next event has what has changed since the last one. The topic \`nodes\` is
-reserved: this daemon refuses it with \`INVALID_REQUEST\`.
+While a connection has much unsent data, it gets no such events; the next event has what has changed since the last one. A daemon
+alone refuses the topic \`nodes\` with \`INVALID_REQUEST\`.
 
 ## Streamed input
 

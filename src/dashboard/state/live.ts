@@ -2,7 +2,7 @@ import { batch, type Signal, signal } from '@preact/signals';
 
 import type { AdapterClient, ConfirmationInfo, EventPayload, SessionInfo } from '../../client/index.js';
 import { addSamples, samplesOf } from './samples.js';
-import type { CommandInfo, HostSample, HostSizes, LlmCall, Topic } from './wire.js';
+import type { CommandInfo, HostSample, HostSizes, LlmCall, Node, Topic } from './wire.js';
 
 /** Entries by their ids. */
 export type Entries<T> = ReadonlyMap<string, T>;
@@ -21,6 +21,8 @@ export class LiveData {
   readonly commands: Signal<Entries<CommandInfo> | undefined> = signal(undefined);
   readonly calls: Signal<Entries<LlmCall> | undefined> = signal(undefined);
   readonly confirmations: Signal<Entries<ConfirmationInfo> | undefined> = signal(undefined);
+  /** The nodes of the cluster, while `nodes` is wanted. */
+  readonly nodes: Signal<Entries<Node> | undefined> = signal(undefined);
   readonly host: Signal<readonly HostSample[]> = signal([]);
   readonly hostSizes: Signal<HostSizes | undefined> = signal(undefined);
   /** Why sessions have ended that were there before, by their ids. */
@@ -65,7 +67,9 @@ export class LiveData {
     return () => {
       const left = (this.#wanted.get(topic) ?? 1) - 1;
       this.#wanted.set(topic, left);
-      if (left === 0) void this.#subscribe();
+      if (left > 0) return;
+      if (topic === 'nodes') this.nodes.value = undefined;
+      void this.#subscribe();
     };
   }
 
@@ -73,7 +77,8 @@ export class LiveData {
   clear(): void {
     this.#client = undefined;
     batch(() => {
-      for (const entries of [this.sessions, this.commands, this.calls, this.confirmations]) entries.value = undefined;
+      for (const entries of [this.sessions, this.commands, this.calls, this.confirmations, this.nodes])
+        entries.value = undefined;
       this.host.value = [];
       this.ended.value = new Map();
     });
@@ -94,6 +99,9 @@ export class LiveData {
     });
     client.on('llm_changed', ({ calls, complete }) => {
       this.calls.value = merged(this.calls.peek(), complete, calls, MAX_CALLS);
+    });
+    client.on('nodes_changed', ({ nodes, removed, complete }) => {
+      this.nodes.value = without(merged(this.nodes.peek(), complete, nodes, Infinity), removed);
     });
     client.on('host_usage', (sample) => {
       this.clockOffset.value = Date.parse(sample.at) - Date.now();
@@ -120,12 +128,13 @@ export class LiveData {
   }
 }
 
-type Identified = SessionInfo | CommandInfo | LlmCall;
+type Identified = SessionInfo | CommandInfo | LlmCall | Node;
 
 /** The id of an entry. */
 function idOf(entry: Identified): string {
   if ('call_id' in entry) return entry.call_id;
-  return 'command_id' in entry ? entry.command_id : entry.session_id;
+  if ('command_id' in entry) return entry.command_id;
+  return 'session_id' in entry ? entry.session_id : entry.node;
 }
 
 /** Adds changed entries to those that are known; the oldest are dropped above a number. */

@@ -15,6 +15,9 @@ export type LlmCall = Answer<'list_llm_calls'>['calls'][number];
 /** Sizes of the machine. */
 export type HostSizes = Pick<Answer<'host_history'>, 'memory_bytes' | 'disk_bytes' | 'cpus'>;
 
+/** A node of the cluster in wire format. */
+export type Node = EventPayload<'nodes_changed'>['nodes'][number];
+
 /** A topic of `subscribe`. */
 export type Topic = Answer<'subscribe'>['topics'][number];
 

@@ -2,32 +2,29 @@ import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { DEFAULT_TICK_MS, type Topic } from '../../core/protocol/requests/subscriptions.js';
-import type { Role } from '../../core/access/roles.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import type { Feed, Source, Subscriber } from './source.js';
+import { assertMayFollow, noNodes } from './topics.js';
 
-/** Roles that may subscribe to the audit log, as for `read_audit`. */
-const AUDIT_ROLES: readonly Role[] = ['operator', 'admin'];
 /** A tick is skipped while the connection has more unsent bytes than this: the next one has the newest state. */
 const MAX_PENDING_BYTES = 256 * 1024;
 /** Subscribers whose ticks are this close together share a look, in milliseconds. */
 const SHARED_MS = 50;
 
-/** A topic that this daemon has. */
-export type OwnTopic = Exclude<Topic, 'nodes'>;
-
 /** Dependencies of `Subscriptions`. */
 export interface SubscriptionsOptions {
   /** False when the daemon records nothing. */
   readonly isAudited: boolean;
+  /** False for a daemon alone. */
+  readonly hasNodes: boolean;
   readonly log: Log;
-  readonly sources: Readonly<Record<OwnTopic, Source>>;
+  readonly sources: Readonly<Record<Topic, Source>>;
 }
 
 /** The subscription of one client. */
 interface Subscription {
   readonly subscriber: Subscriber;
-  readonly feeds: ReadonlyMap<OwnTopic, Feed>;
+  readonly feeds: ReadonlyMap<Topic, Feed>;
   readonly intervalMs: number;
   timer: NodeJS.Timeout;
 }
@@ -37,7 +34,7 @@ export class Subscriptions implements Disposable {
   readonly #options: SubscriptionsOptions;
   readonly #subscriptions = new Map<string, Subscription>();
   /** When each topic was looked at last, on the monotonic clock; only of topics with subscribers. */
-  readonly #lookedAt = new Map<OwnTopic, number>();
+  readonly #lookedAt = new Map<Topic, number>();
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -45,7 +42,8 @@ export class Subscriptions implements Disposable {
 
   /**
    * Replaces the subscription of a client.
-   * @throws AdapterError INVALID_REQUEST for a caller without events, and for the topic `nodes`; FORBIDDEN for `audit`
+   * @throws AdapterError INVALID_REQUEST for a caller without events, and for the topic `nodes` of a daemon alone; FORBIDDEN
+   *   for topics that the role may not see
    */
   subscribe({ topics, interval_ms = DEFAULT_TICK_MS }: Request<'subscribe'>, caller: Caller): Answer<'subscribe'> {
     const { sink, principal } = caller;
@@ -54,8 +52,10 @@ export class Subscriptions implements Disposable {
         'INVALID_REQUEST',
         'subscribe needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
       );
-    if (topics.includes('audit') && !AUDIT_ROLES.includes(principal.role)) throw auditForbidden(principal.role);
-    const granted = [...new Set(topics.map(ownTopic))].filter((topic) => topic !== 'audit' || this.#options.isAudited);
+    const { isAudited, hasNodes } = this.#options;
+    assertMayFollow(topics, principal.role);
+    if (topics.includes('nodes') && !hasNodes) throw noNodes();
+    const granted = [...new Set(topics)].filter((topic) => topic !== 'audit' || isAudited);
     this.#remove(sink.id);
     if (granted.length > 0) this.#add({ principal, sink }, granted, interval_ms);
     this.#closeUnused();
@@ -73,7 +73,7 @@ export class Subscriptions implements Disposable {
     this.#closeUnused();
   }
 
-  #add(subscriber: Subscriber, topics: readonly OwnTopic[], intervalMs: number): void {
+  #add(subscriber: Subscriber, topics: readonly Topic[], intervalMs: number): void {
     const { sources } = this.#options;
     for (const topic of topics) {
       if (this.#lookedAt.has(topic)) continue;
@@ -93,7 +93,7 @@ export class Subscriptions implements Disposable {
     this.#subscriptions.set(subscriber.sink.id, subscription);
   }
 
-  async #send(topic: OwnTopic, feed: Feed, now: number): Promise<void> {
+  async #send(topic: Topic, feed: Feed, now: number): Promise<void> {
     try {
       this.#look(topic, now);
       await feed();
@@ -115,7 +115,7 @@ export class Subscriptions implements Disposable {
     for (const [topic, feed] of feeds) void this.#send(topic, feed, now);
   }
 
-  #look(topic: OwnTopic, now: number): void {
+  #look(topic: Topic, now: number): void {
     if (now - (this.#lookedAt.get(topic) ?? 0) < SHARED_MS) return;
     this.#lookedAt.set(topic, now);
     this.#options.sources[topic].look?.();
@@ -140,18 +140,3 @@ export class Subscriptions implements Disposable {
  * share what these cost.
  */
 const pauseAfter = (now: number, intervalMs: number): number => (Math.round(now / intervalMs) + 1) * intervalMs - now;
-
-/** @throws AdapterError INVALID_REQUEST for a topic that this daemon does not have */
-function ownTopic(topic: Topic): OwnTopic {
-  if (topic !== 'nodes') return topic;
-  throw new AdapterError('INVALID_REQUEST', 'topics: nodes is not available on this daemon, which has no nodes', {
-    details: { field: 'topics' },
-  });
-}
-
-const auditForbidden = (role: Role): AdapterError =>
-  new AdapterError(
-    'FORBIDDEN',
-    `the topic audit needs one of the roles ${AUDIT_ROLES.join(', ')}; this connection has the role ${role}`,
-    { details: { topic: 'audit', role, needs: [...AUDIT_ROLES] } },
-  );

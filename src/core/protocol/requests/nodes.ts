@@ -38,7 +38,8 @@ export const unreachable = optional(z.array(z.object({ node: nodeName, code: z.s
   'Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if there are none',
 );
 
-const nodeInfo = z.object({
+/** A node of a cluster. */
+export const nodeInfo = z.object({
   node: nodeName,
   role: z.enum(['node', 'gateway', 'worker']),
   state: z

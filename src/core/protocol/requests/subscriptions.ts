@@ -5,7 +5,7 @@ import { optional, timestamp } from '../fields.js';
 import { hostEntry } from '../results.js';
 import { ofNode } from './nodes.js';
 
-/** Topics of `subscribe`. `nodes` is reserved: a daemon alone has none. */
+/** Topics of `subscribe`. */
 const TOPICS = ['sessions', 'commands', 'confirmations', 'llm', 'host', 'audit', 'nodes'] as const;
 
 /** A topic of `subscribe`. */
@@ -43,7 +43,11 @@ export const subscriptionRequests = {
     summary:
       'Subscribes to changes of everything that this client may see, instead of the topics before; see [Subscriptions](#subscriptions).',
     input: z.strictObject({
-      topics: z.array(z.enum(TOPICS)).describe('None ends the subscription. `audit` needs the role operator or admin'),
+      topics: z
+        .array(z.enum(TOPICS))
+        .describe(
+          'None ends the subscription. `audit` and `nodes` need the role operator or admin, `nodes` a [cluster](../operate/cluster.md) too',
+        ),
       interval_ms: optional(z.int().min(MIN_INTERVAL_MS).max(MAX_INTERVAL_MS)).describe(
         `Between two events of a topic; ${DEFAULT_INTERVAL_MS} by default`,
       ),

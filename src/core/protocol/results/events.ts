@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { confirmationInfo, confirmationResolution } from '../confirmations.js';
 import { bytes, callId, commandId, optional, outputStream, sessionId } from '../fields.js';
 import { daemonIdentity } from '../requests/daemon.js';
+import { nodeInfo } from '../requests/nodes.js';
 import { commandResult, processInfo, warning } from './commands.js';
 import { auditRecord } from '../audit-record.js';
 import { llmCallInfo } from '../llm-call.js';
@@ -160,6 +161,14 @@ export const events = {
     schema: z.object({
       records: z.array(auditRecord).max(MAX_TICK_RECORDS),
       skipped: z.int().describe('Records before these that were left out: `read_audit` has them'),
+    }),
+  },
+  nodes_changed: {
+    summary: 'Nodes of the cluster that have come or changed, or were removed, for clients that subscribed to `nodes`.',
+    schema: z.object({
+      nodes: z.array(nodeInfo),
+      removed: z.array(z.string()).describe('Names of nodes that are not listed any more'),
+      ...tick,
     }),
   },
   paths_changed: {

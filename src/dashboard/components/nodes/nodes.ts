@@ -1,4 +1,4 @@
-import type { Answer } from '../../../client/index.js';
+import type { Node } from '../../state/wire.js';
 
 /** What of a cluster a page can choose from. */
 export interface ClusterNodes {
@@ -17,11 +17,11 @@ export interface OnNode {
 
 /** Names of the nodes that run sessions: those that are listed, that entries name, and that the address names. */
 export function namesOf(
-  listed: Answer<'list_nodes'>['nodes'],
+  listed: Iterable<Node>,
   entries: Iterable<OnNode>,
   { own, chosen }: Omit<ClusterNodes, 'names'>,
 ): string[] {
-  const working = listed.filter(({ role }) => role !== 'gateway');
+  const working = [...listed].filter(({ role }) => role !== 'gateway');
   const names = new Set([...working, ...entries].flatMap(({ node }) => node ?? []));
   // A node that has gone can still be the one that is chosen.
   if (chosen !== undefined && chosen !== own) names.add(chosen);

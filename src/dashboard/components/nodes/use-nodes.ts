@@ -10,9 +10,9 @@ export function useNodes(): ClusterNodes | undefined {
   const chosen = useChosenNode();
   const mayList = own !== undefined && access.whyNot('list_nodes') === undefined;
   const { value } = useAnswer('list_nodes', mayList ? {} : undefined);
-  return own === undefined
-    ? undefined
-    : { own, chosen, names: namesOf(value?.nodes ?? [], entriesOf(live), { own, chosen }) };
+  if (own === undefined) return undefined;
+  const listed = live.nodes.value?.values() ?? value?.nodes ?? [];
+  return { own, chosen, names: namesOf(listed, entriesOf(live), { own, chosen }) };
 }
 
 /** The node that the address names; undefined for none. */

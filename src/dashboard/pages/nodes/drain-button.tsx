@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 
 import { TwoStepButton } from '../../components/button.js';
-import type { Node } from './node.js';
+import type { Node } from '../../state/wire.js';
 
 interface DrainButtonProps {
   readonly node: Node;

@@ -10,27 +10,20 @@ import { type Column, DataTable } from '../../components/table/data-table.js';
 import { Ago } from '../../components/time.js';
 import { hrefOf } from '../../router/route.js';
 import { useAction } from '../../state/use-action.js';
-import { useAnswer } from '../../state/use-answer.js';
 import { useDashboard } from '../../state/context.js';
+import type { Node } from '../../state/wire.js';
 import { DrainButton } from './drain-button.js';
-import type { Node } from './node.js';
-
-/** Pause between two looks at the nodes, in milliseconds. The node that is asked knows the answer. */
-const LOOK_MS = 2000;
 
 /** The nodes of the cluster: whether they are there, what they carry, and which version they run. */
 export function Nodes(): JSX.Element {
-  const { connection, access } = useDashboard();
-  const { value, problem, reload } = useAnswer('list_nodes', {});
+  const { connection, access, live } = useDashboard();
+  const { inCluster } = access;
+  const nodes = live.nodes.value;
   const draining = useAction();
-  useEffect(() => {
-    const timer = setInterval(reload, LOOK_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useEffect(() => (inCluster ? live.want('nodes') : undefined), [inCluster]);
   const drain = ({ node, state }: Node) => {
     draining.run(async () => {
       await connection.request('drain_node', { node, drain: state !== 'draining' });
-      reload();
     });
   };
   const whyNot = access.whyNot('drain_node');
@@ -43,8 +36,8 @@ export function Nodes(): JSX.Element {
     <>
       <PageHead title="Nodes" />
       {draining.problem === undefined ? null : <Problem title="It was not done">{draining.problem}</Problem>}
-      <Panel title={`Nodes of the cluster${value ? ` (${value.nodes.length})` : ''}`}>
-        <List nodes={value?.nodes} problem={problem} last={last} />
+      <Panel title={`Nodes of the cluster${nodes ? ` (${nodes.size})` : ''}`}>
+        {inCluster ? <List nodes={nodes && [...nodes.values()]} last={last} /> : <Alone />}
       </Panel>
     </>
   );
@@ -52,14 +45,13 @@ export function Nodes(): JSX.Element {
 
 interface ListProps {
   readonly nodes: readonly Node[] | undefined;
-  readonly problem: string | undefined;
   readonly last: Column<Node>;
 }
 
-function List({ nodes, problem, last }: ListProps): JSX.Element {
-  if (problem !== undefined) return <Problem title="The nodes cannot be listed">{problem}</Problem>;
+const Alone = (): JSX.Element => <Empty title="No nodes">This daemon is not part of a cluster.</Empty>;
+
+function List({ nodes, last }: ListProps): JSX.Element {
   if (!nodes) return <Loading what="the nodes" />;
-  if (nodes.length === 0) return <Empty title="No nodes">This daemon is not part of a cluster.</Empty>;
   return (
     <DataTable label="Nodes" rows={nodes} columns={[...COLUMNS, last]} keyOf={({ node }) => node} initialSort="node" />
   );

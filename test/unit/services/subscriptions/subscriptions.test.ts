@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Principal } from '../../../../src/core/access/principal.js';
+import type { Topic } from '../../../../src/core/protocol/requests/subscriptions.js';
 import type { EventName, EventPayload } from '../../../../src/core/protocol/results.js';
 import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
 import type { SessionRecord, SessionRegistry } from '../../../../src/services/registry/session-registry.js';
 import type { SessionDescriptions } from '../../../../src/services/sessions/session-description.js';
 import { SessionSource } from '../../../../src/services/subscriptions/session-source.js';
 import type { Source } from '../../../../src/services/subscriptions/source.js';
-import { type OwnTopic, Subscriptions } from '../../../../src/services/subscriptions/subscriptions.js';
+import { Subscriptions } from '../../../../src/services/subscriptions/subscriptions.js';
 
 const TICK_MS = 1000;
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -48,15 +49,16 @@ class Sessions {
 const NOTHING: Source = { feed: () => () => undefined };
 
 function subscriptionsTo(sessions: SessionSource): Subscriptions {
-  const sources: Record<OwnTopic, Source> = {
+  const sources: Record<Topic, Source> = {
     sessions,
     commands: NOTHING,
     confirmations: NOTHING,
     llm: NOTHING,
     host: NOTHING,
     audit: NOTHING,
+    nodes: NOTHING,
   };
-  return new Subscriptions({ isAudited: true, log: SILENT, sources });
+  return new Subscriptions({ isAudited: true, hasNodes: false, log: SILENT, sources });
 }
 
 /** A client with a connection that may be slow, and what it makes of the events. */
@@ -174,8 +176,9 @@ describe('a subscription', () => {
     const sources = { sessions: sessions.source, commands: failing, confirmations: NOTHING, llm: NOTHING };
     using subscriptions = new Subscriptions({
       isAudited: true,
+      hasNodes: false,
       log: SILENT,
-      sources: { ...sources, host: NOTHING, audit: NOTHING },
+      sources: { ...sources, host: NOTHING, audit: NOTHING, nodes: NOTHING },
     });
     subscriptions.subscribe({ topics: ['commands', 'sessions'] }, client.caller);
     vi.advanceTimersByTime(1);
