@@ -31,7 +31,7 @@ __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 # The mark of the session, which all processes inherit: see session-mark.ts.
 ulimit -S -x "$__SA_MARK" 2>/dev/null
 unset __SA_DIR __SA_MARK
-: >|"$__sa_dir/modes"
+: >|"$__sa_dir/modes" >|"$__sa_dir/list"
 __sa_in='' __sa_body='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases='' __sa_values=''
 
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
@@ -177,17 +177,30 @@ __sa_save_variable() {
   fi
 }
 
+# Lists the names of all variables in __sa_names. Bash compares each one with all before it, and does so for every prefix
+# as well: fifty prefixes are for a bash without programmable completion.
+__sa_list_names() {
+  if builtin compgen -v >|"$__sa_dir/list"; then
+    builtin mapfile -t __sa_names <"$__sa_dir/list"
+  else
+    __sa_names=(
+      "${!A@}" "${!B@}" "${!C@}" "${!D@}" "${!E@}" "${!F@}" "${!G@}" "${!H@}" "${!I@}" "${!J@}" "${!K@}" "${!L@}"
+      "${!M@}" "${!N@}" "${!O@}" "${!P@}" "${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}"
+      "${!Y@}" "${!Z@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" "${!j@}"
+      "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" "${!u@}" "${!v@}"
+      "${!w@}" "${!x@}" "${!y@}" "${!z@}" "${!_@}"
+    )
+  fi
+}
+
 # Saves the `shopt` options, which functions may need to be parsed, and the variables that are not exported.
 __sa_save_variables() {
   builtin local - __sa_name __sa_left=4000000
+  builtin local -a __sa_names
   builtin set +eu
   builtin shopt -p
-  for __sa_name in \
-    "${!A@}" "${!B@}" "${!C@}" "${!D@}" "${!E@}" "${!F@}" "${!G@}" "${!H@}" "${!I@}" "${!J@}" "${!K@}" "${!L@}" \
-    "${!M@}" "${!N@}" "${!O@}" "${!P@}" "${!Q@}" "${!R@}" "${!S@}" "${!T@}" "${!U@}" "${!V@}" "${!W@}" "${!X@}" \
-    "${!Y@}" "${!Z@}" "${!a@}" "${!b@}" "${!c@}" "${!d@}" "${!e@}" "${!f@}" "${!g@}" "${!h@}" "${!i@}" "${!j@}" \
-    "${!k@}" "${!l@}" "${!m@}" "${!n@}" "${!o@}" "${!p@}" "${!q@}" "${!r@}" "${!s@}" "${!t@}" "${!u@}" "${!v@}" \
-    "${!w@}" "${!x@}" "${!y@}" "${!z@}" "${!_@}"; do
+  __sa_list_names
+  for __sa_name in "${__sa_names[@]}"; do
     case $__sa_name in
       __sa_* | _ | BASH | BASHOPTS | BASHPID | BASH_* | COLUMNS | COMP_* | DIRSTACK | EPOCH* | EUID | FUNCNAME | GROUPS) ;;
       HISTCMD | HISTFILE | LINENO | LINES | OLDPWD | OPTERR | OPTIND | PIPESTATUS | PPID | PROMPT_COMMAND | PS[012]) ;;
