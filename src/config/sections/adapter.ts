@@ -93,7 +93,7 @@ export const adapterSection = z
     wedge_timeout: duration(
       'seconds',
       3,
-      'How long a shell may stay unresponsive before it is replaced.',
+      'How long a shell may stay unresponsive before it is replaced. One that is busy saving its state may use ten times as much CPU time.',
       'new_sessions',
     ),
     ...outputKeys,

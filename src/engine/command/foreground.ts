@@ -40,6 +40,8 @@ export interface SignalledShell {
   readonly processes: Processes;
   /** Whether the shell's program is still the one that was started, not one that has replaced it with `exec`. */
   readonly hasDriver: boolean;
+  /** Whether the command has not started, or the shell has left it and is about to report: see `ShellProcess`. */
+  readonly holdsRequests: boolean;
   /** Of those who stop it for a moment: one would have it go on while another looks at it. */
   readonly stops: Turns;
 }
@@ -159,6 +161,7 @@ function signalReplacement({ shell: { root, processes }, signal, onSend }: Foreg
 }
 
 async function attempt(request: ForegroundSignal, stopsProgram: boolean): Promise<Attempt> {
+  if (mustWait(request)) return NO_EFFECT;
   const { readNow } = request.shell.processes;
   const shellPid = request.shell.root.main;
   const wasStopped = readNow(shellPid)?.state === 'T';
@@ -222,7 +225,14 @@ async function whenReportsAreRead(): Promise<void> {
   await nextTurn();
 }
 
+/**
+ * Whether the driver is at work, not the command: an interrupt would not reach a command that has not started, and would
+ * cut short the report on one that has ended. SIGKILL does not wait for it.
+ */
+const mustWait = ({ shell, signal }: ForegroundSignal): boolean => signal !== 'SIGKILL' && shell.holdsRequests;
+
 function signalShell(shell: ProcessEntry, request: ForegroundSignal): Attempt {
+  if (mustWait(request)) return NO_EFFECT;
   const { signal, mayInterruptShell, onSend } = request;
   const { root, processes } = request.shell;
   if (!ENDING_SIGNALS.has(signal)) return NO_RECIPIENT;

@@ -205,6 +205,12 @@ export class ShellProcess {
     this.#ask(mustTidy ? 'r' : 's', names.join(' '));
   }
 
+  /** Asks a shell that waits for requests to report a command that it has not reported: see `Shell.reportLine`. */
+  askToReport(): void {
+    const { reportLine } = this.installed.shell;
+    if (reportLine !== undefined) this.#write(reportLine);
+  }
+
   /** Asks the shell to exit, so that its EXIT trap runs. */
   askToExit(): void {
     this.#ask('q');
@@ -248,6 +254,10 @@ export class ShellProcess {
   #send(request: DriverRequest, slot?: CommandPipes): void {
     const { line, file } = this.installed.shell.request(request);
     if (slot && file !== undefined) writeText(slot, file);
+    this.#write(line);
+  }
+
+  #write(line: string): void {
     if (this.#requests !== undefined && !this.terminal.hasExited) writeSync(this.#requests, line);
   }
 

@@ -1,3 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { TICKS_PER_SECOND } from '../platform/contract/process-entry.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** Delay of the first sample of a running command, and the longest interval, in milliseconds. */
@@ -5,6 +8,13 @@ const FIRST_SAMPLE_MS = 60;
 const LONGEST_PAUSE_MS = 1000;
 /** Consecutive samples that must find the shell at its prompt: it may only be passing through. */
 const SAMPLES_BEFORE_RECALL = 2;
+/**
+ * CPU time that a shell which looks lost may use, in wedge timeouts. Saving the state takes some seconds at most; what takes
+ * longer is a trap of the user's that never ends. One that mostly sleeps is left to the time-out of the command.
+ */
+const CPU_TIMEOUTS = 10;
+/** States of processes that run, wait for a CPU, or wait for a disk: proc(5). */
+const WORKING_STATES = 'RD';
 
 /** Notified by `WedgeDetector`. */
 export interface WedgeListener {
@@ -20,6 +30,8 @@ export interface WedgeListener {
  * prompt (the driver's request descriptor, closed during a command, is then open), or has replaced the shell by another
  * program that now reads the terminal (no driver descriptor is left), or has disabled execution (`set -n` in some
  * shells: the shell waits for requests while one is unanswered).
+ * The request descriptor is open as well while the shell saves its state before the command, or ends it. Therefore only
+ * time counts in which the shell does nothing, and is not waiting for a CPU.
  */
 export class WedgeDetector {
   readonly #shell: ShellProcess;
@@ -28,9 +40,10 @@ export class WedgeDetector {
   #timer: NodeJS.Timeout;
   #pauseMs = FIRST_SAMPLE_MS;
   #samplesAtPrompt = 0;
-  #lostSince: number | undefined;
+  #lost: LostTime | undefined;
   #isAwaitingInput = false;
   #isRecalled = false;
+  #isStopped = false;
 
   constructor(shell: ShellProcess, wedgeTimeoutMs: number, listener: WedgeListener) {
     this.#shell = shell;
@@ -42,7 +55,7 @@ export class WedgeDetector {
   /** Records input or output: a later wait counts as a new one. */
   noteActivity(): void {
     this.#isAwaitingInput = false;
-    this.#lostSince = undefined;
+    this.#lost = undefined;
     if (this.#pauseMs === FIRST_SAMPLE_MS) return;
     this.#pauseMs = FIRST_SAMPLE_MS;
     clearTimeout(this.#timer);
@@ -51,50 +64,99 @@ export class WedgeDetector {
 
   /** Ends the sampling; harmless when repeated. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
   }
 
   readonly #sample = (): void => {
+    const pausedMs = this.#pauseMs;
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
     this.#timer = setTimeout(this.#sample, this.#pauseMs);
-    const { pid, requestPath, processes } = this.#shell;
-    if (processes.fileBeingRead(pid) === requestPath)
-      this.#lose('the shell came to rest without a report on the command');
-    else if (this.#shell.holdsRequests) this.#checkPrompt();
-    else this.#checkCommand();
+    const why = this.#findLoss();
+    if (why === undefined) this.#lost = undefined;
+    else if (this.#isTooLong(pausedMs)) void this.#tell(why);
   };
 
-  #checkPrompt(): void {
-    this.#samplesAtPrompt += 1;
-    const { pid, terminal, installed, processes } = this.#shell;
-    const isPatient = this.#samplesAtPrompt >= SAMPLES_BEFORE_RECALL && !this.#isRecalled;
-    if (isPatient && processes.isReadingTerminal(pid)) {
-      this.#isRecalled = true;
-      terminal.write(installed.shell.recall);
+  /** Returns in which way the shell looks lost, if it does. */
+  #findLoss(): string | undefined {
+    const { pid, requestPath, processes, terminal, installed } = this.#shell;
+    if (processes.fileBeingRead(pid) === requestPath) {
+      this.#recall(() => {
+        this.#shell.askToReport();
+      });
+      return 'the shell came to rest without a report on the command';
     }
-    this.#lose('the shell has left the command without a report');
+    if (!this.#shell.holdsRequests) return this.#checkCommand();
+    if (processes.isReadingTerminal(pid)) this.#recall(() => terminal.write(installed.shell.recall));
+    return 'the shell has left the command without a report';
   }
 
-  #checkCommand(): void {
+  /** Recalls a shell that rests at its prompt, or before its next request: once, and not when it passes through. */
+  #recall(recall: () => unknown): void {
+    this.#samplesAtPrompt += 1;
+    if (this.#samplesAtPrompt < SAMPLES_BEFORE_RECALL || this.#isRecalled) return;
+    this.#isRecalled = true;
+    recall();
+  }
+
+  #checkCommand(): string | undefined {
     this.#samplesAtPrompt = 0;
     const reader = findTerminalReader(this.#shell);
     if (reader === undefined) {
       this.#isAwaitingInput = false;
-      this.#lostSince = undefined;
-      return;
+      return undefined;
     }
     if (reader === this.#shell.pid && !this.#shell.hasDriver) {
-      this.#lose('the shell was replaced by a program that reads the terminal');
-    } else if (!this.#isAwaitingInput) {
+      return 'the shell was replaced by a program that reads the terminal';
+    }
+    if (!this.#isAwaitingInput) {
       this.#isAwaitingInput = true;
       this.#listener.onAwaitingInput();
     }
+    return undefined;
   }
 
-  #lose(why: string): void {
-    this.#lostSince ??= performance.now();
-    if (performance.now() - this.#lostSince >= this.#wedgeTimeoutMs) this.#listener.onWedged(why);
+  /**
+   * Whether the shell has looked lost for too long.
+   * @param pausedMs time since the last sample, as planned: what a daemon that got no CPU has missed does not count
+   */
+  #isTooLong(pausedMs: number): boolean {
+    const { cpuMs, isWorking } = this.#activity();
+    const before = this.#lost ?? { cpuMs, firstCpuMs: cpuMs, idleMs: -pausedMs };
+    const hasWorked = isWorking || cpuMs !== before.cpuMs;
+    this.#lost = { ...before, cpuMs, idleMs: hasWorked ? 0 : before.idleMs + pausedMs };
+    const { idleMs, firstCpuMs } = this.#lost;
+    return idleMs >= this.#wedgeTimeoutMs || cpuMs - firstCpuMs >= CPU_TIMEOUTS * this.#wedgeTimeoutMs;
   }
+
+  /** CPU time so far of the shell and of its programs in the foreground, and whether one of them has something to do. */
+  #activity(): { readonly cpuMs: number; readonly isWorking: boolean } {
+    const { pid, processes } = this.#shell;
+    const shell = processes.read(pid);
+    if (!shell) return { cpuMs: 0, isWorking: false };
+    const programs = processes.childrenOf(pid).filter(({ group }) => group === shell.foregroundGroup);
+    const all = [shell, ...programs];
+    return {
+      cpuMs: all.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) * (1000 / TICKS_PER_SECOND),
+      isWorking: all.some(({ state }) => WORKING_STATES.includes(state)),
+    };
+  }
+
+  /** Tells the listener, unless a report that is in the pipe already ends the command: it is read within two turns. */
+  async #tell(why: string): Promise<void> {
+    await nextTurn();
+    await nextTurn();
+    if (!this.#isStopped) this.#listener.onWedged(why);
+  }
+}
+
+/** What a shell that looks lost has done. */
+interface LostTime {
+  /** CPU time at the first of the samples, and at the last one. */
+  readonly firstCpuMs: number;
+  readonly cpuMs: number;
+  /** Time since it has last done something. */
+  readonly idleMs: number;
 }
 
 /** Finds a foreground process of the shell's terminal that is blocked in a read from it. */

@@ -84,5 +84,6 @@ export const sh: Shell = {
   restore: (stateFile, part) =>
     part === 'variables' ? `\\__sa_take_variables <${quote(stateFile)}` : `\\. ${quote(stateFile)}`,
   recall: '',
+  reportLine: '\\__sa_late "$?"\n',
   ...POSIX_SETTING,
 };

@@ -118,6 +118,11 @@ export interface Shell {
   readonly notRestored: string;
   /** Terminal input that recovers a shell which has returned to a prompt that is not the driver's. */
   readonly recall: string;
+  /**
+   * Line for the request pipe at which an idle shell reports a command that it has not reported, since interrupts have
+   * cut that short as well. Undefined for drivers that need none.
+   */
+  readonly reportLine?: string;
 }
 
 /** Longest text in a request, in characters: a request must fit into PIPE_BUF (4096 bytes), to be written at once. */

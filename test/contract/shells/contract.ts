@@ -68,7 +68,7 @@ export function shellContract(
       describe('state and the ends of commands', () => {
         tableTests(STATE_ROWS, shell);
         valueTests(shell, open);
-        restoreTests(shell, open);
+        restoreTests(shell, open, platform.can.openFiles);
       });
       describe('hostile commands', () => {
         tableTests(HOSTILE_ROWS, shell);

@@ -147,7 +147,8 @@ const SETTINGS: readonly Setting[] = [
 ];
 
 /** What a new shell has of the one that was killed. */
-export function restoreTests(shell: ShellName, open: () => Promise<TestSession>): void {
+/** @param isExact whether the platform tells what a shell does: else one that hangs is not found before its command's time-out */
+export function restoreTests(shell: ShellName, open: () => Promise<TestSession>, isExact: boolean): void {
   describe('what comes back after the shell was killed', () => {
     for (const { what, only, set, show, shown } of SETTINGS) {
       if (only?.includes(shell) === false) continue;
@@ -180,5 +181,33 @@ export function restoreTests(shell: ShellName, open: () => Promise<TestSession>)
         stdout: shell === 'sh' ? `12${bytes}\n` : '120\n',
       });
     });
+    if (shell === 'bash') saveTests(open, isExact);
+  });
+}
+
+/** Traps that run only while the driver saves the state: functions inherit them. */
+const inSave = (trap: string): string => `set -T; trap '[[ \${FUNCNAME-} != __sa_save ]] || ${trap}' DEBUG`;
+
+/** Each kills the shell, for which its state is saved before. */
+function saveTests(open: () => Promise<TestSession>, isExact: boolean): void {
+  test('a state that takes longer to save than a shell may be unresponsive', async () => {
+    await using session = await open();
+    await session.run('kept=1; for ((i = 0; i < 8000; i++)); do declare "v$i=$i"; done');
+    const { warnings } = await session.run('kill -9 $$');
+    expect(warnings.map(({ code }) => code)).toEqual(['SHELL_ENDED']);
+    expect(await session.run('echo "$kept$v7999"')).toMatchObject({ stdout: '17999\n' });
+  });
+
+  test.runIf(isExact).each([
+    ['stops', 'kill -STOP $$'],
+    ['does not end', 'while :; do :; done'],
+  ])('the state before, if the save %s', async (_title, trap) => {
+    await using session = await open();
+    await session.run('kept=1');
+    await session.readState([]);
+    await session.run(`kept=2; ${inSave(trap)}`);
+    const { warnings } = await session.run('kill -9 $$');
+    expect(warnings.map(({ code }) => code)).toEqual(['SHELL_WEDGED']);
+    expect(await session.run('echo "$kept"')).toMatchObject({ stdout: '1\n' });
   });
 }
