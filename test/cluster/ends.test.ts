@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import { ROUTES } from '../../src/core/cluster/routes.js';
+import type { RequestName } from '../../src/core/protocol/requests.js';
 import { eventually } from '../support/measure.js';
 import { instanceOf, taggedProcesses } from '../support/processes.js';
 import { TestCluster } from './harness/cluster.js';
@@ -9,6 +11,9 @@ import { dialAs } from './harness/other-release.js';
 const ASKING = { confirmation: { mode: 'operator', checkpoint: false, classes: { destructive: 'confirm' } } };
 /** Sessions that a test leaves do not keep its workers. */
 const ENDING = { drain_timeout: 0.1 };
+const REQUEST_NAMES = Object.keys(ROUTES) as RequestName[];
+/** What all nodes are asked for. */
+const GATHERED = REQUEST_NAMES.filter((name) => ROUTES[name].route.by === 'gather' && name !== 'subscribe');
 /** More than a message between nodes may have, in characters. */
 const TOO_LARGE = 64 * 1024 * 1024;
 
@@ -53,6 +58,12 @@ describe('a worker that is frozen', () => {
       sessions: [{ session_id: id }],
       unreachable: [{ node: 'worker-2', code: 'NODE_UNREACHABLE' }],
     });
+    await Promise.all(
+      GATHERED.map(async (name) => {
+        const { unreachable } = (await client.request(name, {})) as { unreachable?: unknown };
+        expect(unreachable, name).toEqual([{ node: 'worker-2', code: 'NODE_UNREACHABLE' }]);
+      }),
+    );
     frozen.signal('SIGCONT');
     await eventually(async () => {
       expect((await client.request('list_sessions')).sessions).toHaveLength(2);

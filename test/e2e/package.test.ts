@@ -130,6 +130,20 @@ describe('the package', () => {
     expect(stderr).toContain('npm install @opentelemetry/sdk-trace-node @opentelemetry/exporter-trace-otlp-http');
   });
 
+  it('says which package is missing for a cluster with Redis', () => {
+    writeFileSync(join(folder.path, 'secret'), 'x'.repeat(64));
+    const cluster = {
+      SHELL_ADAPTER_CLUSTER_ENABLED: 'true',
+      SHELL_ADAPTER_CLUSTER_SECRET_FILE: join(folder.path, 'secret'),
+      SHELL_ADAPTER_CLUSTER_INSECURE_LINKS: 'true',
+      SHELL_ADAPTER_CLUSTER_REDIS_URL: 'redis://127.0.0.1:9/0',
+    };
+    const env = { ...environment(), ...cluster };
+    const { status, stderr } = spawnSync(BIN, ['serve'], { cwd: folder.path, env, encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('cluster.redis_url: needs ioredis: npm install ioredis');
+  });
+
   it('runs a daemon from an empty folder, and writes nothing where it is installed', async () => {
     const cwd = join(folder.path, 'empty');
     mkdirSync(cwd);

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
 
+import type { NodeCertificate } from './certificates.js';
+
 const IS_INSTALLED = spawnSync('redis-server', ['--version']).status === 0;
 
 /** False where Redis is missing, and the tests need not run (`CLUSTER_TESTS=required`). */
@@ -22,6 +24,8 @@ interface RedisServerOptions {
   readonly aclFile?: string;
   /** Where it listens, with a password. @default 127.0.0.1 */
   readonly address?: string;
+  /** Has it listen with TLS. */
+  readonly tls?: NodeCertificate;
 }
 
 /** A Redis of a test's own, in memory, on a port of its own. It can be ended, frozen, and started again empty. */
@@ -50,17 +54,21 @@ export class RedisServer implements AsyncDisposable {
 
   /** Its address, with the password. */
   get url(): string {
-    const { password, address = '127.0.0.1' } = this.#options;
-    return `redis://${password === undefined ? '' : `:${password}@`}${address}:${this.port}/0`;
+    const { password, address = '127.0.0.1', tls } = this.#options;
+    return `${tls ? 'rediss' : 'redis'}://${password === undefined ? '' : `:${password}@`}${address}:${this.port}/0`;
   }
 
   /** Starts it, empty. */
   async start(): Promise<void> {
-    const { password, aclFile, address = '127.0.0.1' } = this.#options;
+    const { password, aclFile, address = '127.0.0.1', tls } = this.#options;
     const child = spawn(
       'redis-server',
       [
-        ...['--port', String(this.port), '--bind', address, '--save', '', '--appendonly', 'no'],
+        ...(tls
+          ? ['--port', '0', '--tls-port', String(this.port), '--tls-auth-clients', 'no']
+          : ['--port', String(this.port)]),
+        ...(tls ? ['--tls-cert-file', tls.cert, '--tls-key-file', tls.key, '--tls-ca-cert-file', tls.ca] : []),
+        ...['--bind', address, '--save', '', '--appendonly', 'no'],
         ...['--dir', this.#directory, ...(password === undefined ? [] : ['--requirepass', password])],
         ...(aclFile === undefined ? [] : ['--aclfile', aclFile]),
       ],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -110,6 +110,9 @@ describe.skipIf(!canRunRedis)('equal nodes', () => {
     };
     expect(await recordsOf('node-3')).toContainEqual(expect.stringMatching(/^node node-1, socketio/));
     expect(await recordsOf('node-1')).toEqual(await recordsOf());
+    appendFileSync(started.nodes[2].auditFile, 'not a record\n');
+    expect(await operator.request('verify_audit', { node: 'node-3' })).toMatchObject({ ok: false });
+    expect(await operator.request('verify_audit')).toMatchObject({ ok: true, problems: [] });
     await operator[Symbol.asyncDispose]();
   });
 
