@@ -51,7 +51,10 @@ module.exports = {
       from: { pathNot: '^src/dashboard/' },
       to: { path: '^src/dashboard/' },
     },
-    layer('doctor-examines-what-runs', '^src/doctor/', ['^src/(core|engine|services|llm|doctor)/']),
+    layer('doctor-examines-what-runs', '^src/doctor/', [
+      '^src/(core|engine|services|llm|doctor)/',
+      '^src/cluster/registry/',
+    ]),
     layer('app-knows-no-cli', '^src/app/', [
       '^src/(core|config|engine|services|llm|cluster|transports|traces|logging|doctor|app)/',
     ]),

@@ -1,3 +1,4 @@
+import { runsCommands } from '../config/derive/examined-cluster.js';
 import { examinedSettings } from '../config/derive/examined-settings.js';
 import { examineMachine } from '../doctor/doctor.js';
 import { examineLlmProviders } from '../doctor/llm.js';
@@ -11,10 +12,11 @@ export const buildMachine = ({ configuration, version }: RuntimeContext): Machin
   new Machine(async () => {
     const current = configuration();
     const { childEnvironment: env, adapter, llm, file = 'defaults' } = current;
+    const isRunning = runsCommands(current);
     const [machine, providers, users] = await Promise.all([
       examineMachine({ env, defaultShell: adapter.shell, platform: adapter.platform, ...examinedSettings(current) }),
-      examineLlmProviders({ settings: llm, env }),
-      examineUsers({ stateDirectory: adapter.stateDirectory, path: env['PATH'] ?? '' }),
+      isRunning ? examineLlmProviders({ settings: llm, env }) : [],
+      isRunning ? examineUsers({ stateDirectory: adapter.stateDirectory, path: env['PATH'] ?? '' }) : [],
     ]);
     return [
       { name: 'version', status: 'ok', detail: `shell-adapter ${version}` },

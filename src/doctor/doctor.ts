@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
+import { type ClusterSurroundings, examineCluster } from './cluster.js';
 import { APT, type Finding, ON_LINUX } from './finding.js';
 import { examineSandbox } from './sandbox.js';
 import { examinePlatform } from './platform.js';
@@ -30,6 +31,10 @@ export interface Surroundings extends ShellSurroundings {
   readonly limits: LimitSettings | undefined;
   /** Files that other users should not read, by description. Missing files are ignored. */
   readonly privateFiles: Readonly<Record<string, string>>;
+  /** False for a gateway: it needs nothing that commands need. */
+  readonly runsCommands: boolean;
+  /** Undefined for a daemon alone, and when the configuration cannot be read. */
+  readonly cluster: ClusterSurroundings | undefined;
 }
 
 /** Oldest supported major version of Node.js. */
@@ -39,23 +44,34 @@ const MIN_DESCRIPTORS = 1024;
 
 /** Checks everything on this machine that the daemon needs or can use. Leaves nothing behind. */
 export async function examineMachine(surroundings: Surroundings): Promise<readonly Finding[]> {
-  const { directories, privateFiles } = surroundings;
+  const { directories, privateFiles, runsCommands, cluster } = surroundings;
   const platform = choosePlatform(surroundings.platform);
   return [
     examineNode(),
-    await examineTerminal(),
-    ...(await examineShells(surroundings)),
-    ...(await examineFifos(platform)),
-    ...examinePlatform(platform, surroundings.limits?.resources),
+    ...(runsCommands ? await examineStart(surroundings, platform) : []),
     ...examineDescriptors(),
     ...Object.entries(directories).map(([name, path]) => examineDirectory(name, path)),
     ...Object.entries(privateFiles).flatMap(([name, path]) => examinePrivacy(name, path)),
-    examineMechanism(surroundings, platform),
-    ...examineLimits(surroundings),
-    await examineGit(surroundings),
-    ...(await examineSandbox(surroundings, platform)),
+    ...(runsCommands ? await examineBounds(surroundings, platform) : []),
+    ...(await examineCluster(cluster)),
   ];
 }
+
+/** Checks what commands are started with. */
+const examineStart = async (surroundings: Surroundings, platform: Platform): Promise<readonly Finding[]> => [
+  await examineTerminal(),
+  ...(await examineShells(surroundings)),
+  ...(await examineFifos(platform)),
+  ...examinePlatform(platform, surroundings.limits?.resources),
+];
+
+/** Checks what commands are confined by, and what undoes what they have done. */
+const examineBounds = async (surroundings: Surroundings, platform: Platform): Promise<readonly Finding[]> => [
+  examineMechanism(surroundings, platform),
+  ...examineLimits(surroundings),
+  await examineGit(surroundings),
+  ...(await examineSandbox(surroundings, platform)),
+];
 
 function examineNode(): Finding {
   const { node } = process.versions;

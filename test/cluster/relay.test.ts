@@ -85,6 +85,18 @@ describe('a gateway', () => {
   });
 });
 
+describe('an examination of the machine', () => {
+  it('is of the gateway, without what commands need, or of the worker that it names', async () => {
+    await using operator = await cluster.connect(gateway, 'operator');
+    const namesOf = async (node?: string) =>
+      (await operator.request('examine_machine', { node })).checks.map(({ name }) => name);
+    const own = await namesOf();
+    expect(own).toEqual(expect.arrayContaining(['node', 'cluster secret', 'cluster certificate', 'configuration']));
+    expect(own).not.toContain('bash');
+    expect(await namesOf('worker-1')).toEqual(expect.arrayContaining(['bash', 'pty', 'cluster certificate']));
+  });
+});
+
 describe('a worker', () => {
   it('has the client and its gateway in the audit log', async () => {
     await client.run('echo audited');

@@ -3,6 +3,7 @@ import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
 import { findConfigurationFile } from '../../config/read/locate.js';
 import { ConfigurationError } from '../../config/model/problems.js';
+import { runsCommands } from '../../config/derive/examined-cluster.js';
 import { examinedSettings } from '../../config/derive/examined-settings.js';
 import { examineApprovals } from '../../doctor/approvals.js';
 import { examineLlmProviders } from '../../doctor/llm.js';
@@ -23,7 +24,8 @@ export async function examine(context: Context, options: DaemonOptions): Promise
   const { configuration, finding } = examineConfiguration(context, options);
   const { env } = context;
   const toolEnv = configuration?.childEnvironment ?? { PATH: env['PATH'] ?? '' };
-  const llm = configuration ? examineLlmProviders({ settings: configuration.llm, env: toolEnv }) : [];
+  const running = configuration && runsCommands(configuration) ? configuration : undefined;
+  const llm = running ? examineLlmProviders({ settings: running.llm, env: toolEnv }) : [];
   const machine = await examineMachine({
     env: toolEnv,
     ...(configuration ? settingsOf(configuration) : NO_SETTINGS),
@@ -34,7 +36,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
     ...machine,
     ...(await llm),
     finding,
-    ...(configuration ? await examineState(configuration) : []),
+    ...(running ? await examineState(running) : []),
     ...(await examineDaemon(context, options, configuration)),
   ];
 }
@@ -59,6 +61,8 @@ const NO_SETTINGS = {
   sandbox: undefined,
   limits: undefined,
   privateFiles: {},
+  runsCommands: true,
+  cluster: undefined,
 } as const;
 
 function examineConfiguration(

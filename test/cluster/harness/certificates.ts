@@ -38,14 +38,17 @@ export class CertificateAuthority {
     );
   }
 
-  /** Makes a certificate for an address. */
-  issue(node: string, purpose: Purpose, address = '127.0.0.1'): NodeCertificate {
+  /** Makes a certificate for an address. `authority` makes it one that may issue others. */
+  issue(node: string, purpose: Purpose, address = '127.0.0.1', { days = 2, authority = false } = {}): NodeCertificate {
     const path = (kind: string) => join(this.#directory, `${this.#name}-${node}.${kind}`);
-    writeFileSync(path('ext'), `subjectAltName=IP:${address}\nextendedKeyUsage=${purpose}\n`);
+    writeFileSync(
+      path('ext'),
+      `subjectAltName=IP:${address}\nextendedKeyUsage=${purpose}\nbasicConstraints=CA:${authority}\n`,
+    );
     openssl('req', ...NEW_KEY, '-subj', `/CN=${node}`, '-keyout', path('key'), '-out', path('csr'));
     openssl(
       ...['x509', '-req', '-in', path('csr'), '-CA', this.#path('pem'), '-CAkey', this.#path('key'), '-CAcreateserial'],
-      ...['-days', '2', '-extfile', path('ext'), '-out', path('pem')],
+      ...['-days', String(days), '-extfile', path('ext'), '-out', path('pem')],
     );
     return { cert: path('pem'), key: path('key'), ca: this.#path('pem') };
   }

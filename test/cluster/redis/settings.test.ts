@@ -67,7 +67,9 @@ describe.skipIf(!canRunRedis)('the places of a worker that is killed', () => {
     await using client = await cluster.connect(gateway);
     const open = (node: string) => client.request('open_session', { placement: { node } });
     const first = await eventually(() => client.openSession({ placement: { node: 'worker-1' } }), 10_000);
-    expect((await open('worker-2')).error?.code).toBe('SESSION_LIMIT');
+    await eventually(async () => {
+      expect((await open('worker-2')).error?.code).toBe('SESSION_LIMIT');
+    }, 10_000);
     killed!.daemon.signal('SIGKILL');
     await killed!.daemon.exited;
     await client.event('session_closed', ({ session_id: id, reason }) => id === first && reason === 'node_lost');

@@ -57,6 +57,26 @@ describe('doctor', () => {
     expect(check('pty')?.status).toBe('ok');
   });
 
+  it('asks nothing of a gateway that only commands need, but what its cluster needs', async () => {
+    using folder = makeFolder();
+    const file = join(folder.path, 'gateway.yaml');
+    const secret = join(folder.path, 'secret');
+    writeFileSync(secret, 'x'.repeat(64), { mode: 0o644 });
+    const cluster = (name: string) =>
+      `cluster: { enabled: true, role: gateway, insecure_links: true, secret_file: ${name} }\nllm: { shell_providers: {} }`;
+    writeFileSync(file, cluster(secret));
+    const doctor = () => runCli(['doctor', '--json', '--config', file], { env: { ...nobody, PATH: folder.path } });
+    const { code, stdout } = await doctor();
+    const { ok, check } = readChecks(stdout);
+    expect({ code, ok }).toEqual({ code: 0, ok: true });
+    for (const name of ['bash', 'pty', 'mkfifo', 'git', 'limits', 'sandbox']) expect(check(name)).toBeUndefined();
+    expect(check('cluster secret')?.status).toBe('ok');
+    expect(check('cluster.secret_file')).toMatchObject({ status: 'warn', fix: `chmod 600 ${secret}` });
+    expect(check('cluster certificate')).toMatchObject({ status: 'warn', fix: expect.any(String) as string });
+    writeFileSync(file, cluster(join(folder.path, 'nowhere')));
+    expect((await doctor()).code).toBe(1);
+  });
+
   it.each([
     ['a configuration with errors', 'adapter: { bogus: 1 }', 'configuration', ':1:12: adapter.bogus'],
     ['a shell that is not there', 'adapter: { shell: /nowhere/zsh }', 'adapter.shell', '/nowhere/zsh'],
