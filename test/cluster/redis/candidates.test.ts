@@ -13,6 +13,7 @@ import { canRunRedis, RedisServer } from '../harness/redis.js';
 const LEASE_MS = 600_000;
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const INCARNATION = 'aaaaaaa';
+const AT_ONCE = 16;
 
 /** A node as the registry has it. */
 interface Lease {
@@ -80,6 +81,20 @@ async function open(
   }
 }
 
+/**
+ * Opens sessions, some of them at once. All at once would keep Redis busy for longer on a full machine than a gateway waits for
+ * an answer.
+ */
+async function openMany(count: number, openNext: (index: number) => Promise<string>): Promise<string[]> {
+  const given: string[] = [];
+  let next = 0;
+  const openSome = async () => {
+    while (next < count) given.push(await openNext(next++));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, openSome));
+  return given;
+}
+
 const many = (count: number, lease: Partial<Lease> = {}): Lease[] =>
   Array.from({ length: count }, (_, i) => ({
     ...{ name: `n${String(i).padStart(4, '0')}`, isDraining: false, labels: {}, capacity: 1, oneShots: 0 },
@@ -95,11 +110,9 @@ describe.skipIf(!canRunRedis)('places on more nodes than are looked at first', (
     await Promise.all(leases.map((lease) => write(first.registry, lease)));
     const nodes = leases.map((lease) => known(lease, 0));
     const gateways = [first, second];
-    const wanted = Array.from({ length: 200 }, (_, i) => open(gateways[i % 2]!.places, nodes));
-    const given = await Promise.all(wanted);
-    const opened = given.filter((name) => name !== 'NO_CAPACITY');
-    expect(opened).toHaveLength(leases.length);
-    expect(new Set(opened).size).toBe(leases.length);
+    const given = await openMany(200, (i) => open(gateways[i % 2]!.places, nodes));
+    const names = leases.map(({ name }) => name);
+    expect(given.toSorted()).toEqual([...Array.from({ length: 50 }, () => 'NO_CAPACITY'), ...names]);
   });
 
   it('are found on a node that seems full, or without the labels', async () => {
@@ -179,9 +192,7 @@ describe.skipIf(!canRunRedis)('the place of a session', () => {
           return fits && !one.isDraining ? Math.max(0, one.capacity - one.oneShots) : 0;
         };
         const total = all.reduce((sum, one) => sum + room(one), 0);
-        const given = await Promise.all(
-          Array.from({ length: total + 3 }, () => open(gateway.places, nodes, { labels })),
-        );
+        const given = await openMany(total + 3, () => open(gateway.places, nodes, { labels }));
         for (const one of all) expect(given.filter((name) => name === one.name)).toHaveLength(room(one));
         expect(given.filter((name) => name === 'NO_CAPACITY')).toHaveLength(3);
       }),
