@@ -5,6 +5,7 @@ import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { Deferred } from '../system/deferred.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 import { endShell, letExit } from './shell-end.js';
 import type { ShellPool } from './shell-pool.js';
@@ -72,6 +73,8 @@ export class SessionShell {
   /** Stamps of the state files that existed at the time of that request. */
   #statesBefore: readonly string[] = [];
   #commands = 0;
+  /** Processes that the exit of the last shell may have hidden. */
+  #hiddenByExit: readonly ProcessEntry[] = [];
   #workingDirectory: string;
 
   private constructor(options: SessionShellOptions, listener: ShellListener, shell: ShellProcess) {
@@ -200,7 +203,7 @@ export class SessionShell {
 
   /** Asks the shell to exit, so that its EXIT trap runs, and waits for that. */
   async letExit(): Promise<void> {
-    await letExit(this.#shell);
+    this.#hiddenByExit = await letExit(this.#shell);
   }
 
   /**
@@ -214,7 +217,7 @@ export class SessionShell {
   }
 
   async #end(shell: ShellProcess, graceMs = this.#options.killGraceMs): Promise<ReportedProcess[]> {
-    const survivors = await endShell(shell, graceMs, this.#options.log);
+    const survivors = await endShell(shell, { graceMs, known: this.#hiddenByExit }, this.#options.log);
     this.#options.pool.discard(shell);
     return reportProcesses(survivors.filter(shell.processes.isAlive), shell.processes, shell.root);
   }

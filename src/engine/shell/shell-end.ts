@@ -5,6 +5,7 @@ import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { isSandboxed } from '../process/process-root.js';
 import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
 import { findSessionProcesses, hasNoProcesses } from '../process/find-processes.js';
+import type { KnownMembers } from '../process/process-survey.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** Longest run time of an EXIT trap when a shell is asked to exit, in milliseconds. */
@@ -14,32 +15,62 @@ const SANDBOX_END_MS = 400;
 /** Longest polling interval, in milliseconds. */
 const MAX_PAUSE_MS = 20;
 
-/** Asks a shell to exit, so that its EXIT trap runs, and waits for that. */
-export async function letExit(shell: ShellProcess): Promise<void> {
+/**
+ * Asks a shell to exit, so that its EXIT trap runs, and waits for that. Returns processes that the exit would hide.
+ */
+export async function letExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
   const { isAlive, read } = shell.processes;
   const entry = read(shell.pid);
-  if (shell.terminal.hasExited || !entry) return;
+  if (shell.terminal.hasExited || !entry) return [];
+  const hidden = await findHiddenByExit(shell);
   shell.askToExit();
   const deadline = performance.now() + EXIT_TRAP_MS;
   for (let pause = 1; isAlive(entry) && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
     await sleep(pause);
   }
+  return hidden;
 }
 
 /**
- * Ends a shell and everything that it has started. Returns the processes that were still running at the end.
- * @param graceMs time between SIGTERM and SIGKILL
+ * Finds what would not be found after the exit of its shell: without marks, a process with an emptied environment is known
+ * by its terminal alone, which the kernel takes from it then.
  */
-export async function endShell(shell: ShellProcess, graceMs: number, log: Log): Promise<ProcessEntry[]> {
-  const { processes } = shell;
+async function findHiddenByExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
+  const { platform, processes } = shell;
+  if (platform.can.marks) return [];
+  const find = () => findSessionProcesses(shell);
+  return processes.askAside ? processes.askAside(find) : find();
+}
+
+/** The processes that are known to belong to a shell, with further ones. */
+const membersWith = ({ group, processes }: ShellProcess, others: readonly ProcessEntry[]): KnownMembers => ({
+  isKeptByKernel: group.isKeptByKernel,
+  members: () => [...group.members(), ...others.filter(processes.isAlive).map(({ pid }) => pid)],
+  holdForks: (isHeld) => {
+    group.holdForks(isHeld);
+  },
+});
+
+/** How a shell is ended. */
+export interface ShellEnd {
+  /** Time between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+  /** Processes that belong to it, though nothing may show that any more. */
+  readonly known: readonly ProcessEntry[];
+}
+
+/** Ends a shell and everything that it has started. Returns the processes that were still running at the end. */
+export async function endShell(shell: ShellProcess, { graceMs, known }: ShellEnd, log: Log): Promise<ProcessEntry[]> {
+  const { processes, tag, root } = shell;
   const { sessionLeader, rootPids } = shell.root;
   const ownEntries = rootPids.flatMap((pid) => processes.read(pid) ?? []);
-  const find = () => findSessionProcesses(shell);
-  const { group } = shell;
+  const group = known.length === 0 ? shell.group : membersWith(shell, known);
+  const scope = { tag, root, group, processes };
+  const find = () => findSessionProcesses(scope);
   let survivors: ProcessEntry[];
   try {
     // Most shells have nothing left: when many are ended at once, they are searched for together.
-    survivors = (await hasNoProcesses(shell)) ? [] : await endProcesses(find, graceMs, { processes, group });
+    survivors = (await hasNoProcesses(scope)) ? [] : await endProcesses(find, graceMs, { processes, group });
   } catch (error) {
     // EMFILE: processes cannot be listed. Closing the shell's own descriptors frees enough of them.
     log.warn('a session is ended at once', { error: String(error) });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { expect, test } from 'vitest';
 
+import { linux } from '../../../src/engine/platform/linux/linux.js';
 import type { ShellName } from './harness.js';
 import { expectResult } from './table.js';
 import type { TestSession } from './test-session.js';
@@ -79,5 +80,16 @@ export function endTests(shell: ShellName, open: () => Promise<TestSession>, isF
     const { pid } = session;
     expect(await session.close()).toEqual([]);
     expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  test('also a job with an emptied environment, which only its terminal shows on some platforms', async () => {
+    const session = await open();
+    const seconds = `300.${session.pid}`;
+    const { backgroundProcesses } = await session.run(`env -i sleep ${seconds} &`);
+    expect(backgroundProcesses).toHaveLength(1);
+    const jobs = () => linux.processes.list().filter(({ pid }) => linux.processes.argumentsOf(pid).includes(seconds));
+    expect(jobs()).toHaveLength(1);
+    expect(await session.close()).toEqual([]);
+    expect(jobs().filter(linux.processes.isAlive)).toEqual([]);
   });
 }
