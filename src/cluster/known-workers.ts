@@ -74,7 +74,10 @@ export class KnownWorkers {
    */
   async find(node: string): Promise<Worker | undefined> {
     const { workers } = this.#options;
-    const found = await this.#findLease(node);
+    const found = await this.#findLease(node).catch((cause: unknown) => {
+      this.assertAvailable(nameOfNode(node));
+      throw cause;
+    });
     if (!found) return undefined;
     this.#adopt(found.lease);
     await workers.find(found.lease.node)?.link.attempted;
@@ -121,10 +124,13 @@ export class KnownWorkers {
     return this.#options.registry.problem === undefined;
   }
 
-  /** @throws AdapterError REGISTRY_UNAVAILABLE while nothing can be said of nodes that are not known here */
-  assertAvailable(): void {
+  /**
+   * @param node name of a node that is not known here
+   * @throws AdapterError REGISTRY_UNAVAILABLE while nothing can be said of it
+   */
+  assertAvailable(node: string): void {
     const { problem } = this.#options.registry;
-    if (problem !== undefined) throw registryUnavailable(problem);
+    if (problem !== undefined) throw registryUnavailable(problem, { node });
   }
 
   /** @throws AdapterError INVALID_REQUEST */

@@ -115,8 +115,9 @@ export class Router {
   #ofSession({ node, sessionId = '' }: { readonly node: string; readonly sessionId?: string }): SessionNode {
     const known = this.#nodes.find(node);
     if (known) return known;
-    this.#shared?.known.assertAvailable();
-    throw sessionLost(sessionId, nameOfNode(node));
+    const name = nameOfNode(node);
+    this.#shared?.known.assertAvailable(name);
+    throw sessionLost(sessionId, name);
   }
 
   #toNode(

@@ -141,9 +141,15 @@ export interface Registry {
   unclaim(claim: CommandClaim, nodeId: string, isUnknownThere: boolean): Promise<boolean>;
 }
 
-/** The error of a request that needs the registry while it does not answer. */
-export const registryUnavailable = (why: string, cause?: unknown): AdapterError =>
+/**
+ * The error of a request that needs the registry while it does not answer.
+ * @param about `node`: name of the node that is to be found there
+ */
+export const registryUnavailable = (
+  why: string,
+  { node, cause }: { readonly node?: string; readonly cause?: unknown } = {},
+): AdapterError =>
   new AdapterError('REGISTRY_UNAVAILABLE', `the registry of the cluster does not answer: ${why}`, {
-    details: { retry_safe: true, maybe_executed: false },
+    details: { ...(node !== undefined && { node }), retry_safe: true, maybe_executed: false },
     ...(cause !== undefined && { cause }),
   });

@@ -80,7 +80,10 @@ describe.skipIf(!canRunRedis)('a cluster whose Redis', () => {
     });
     const unknown = 'session_other-1234567.AAAAAAAAAAAAAAAAAAAAAA';
     const asked = await client.request('get_session', { session_id: unknown });
-    expect(asked.error?.code).toBe('REGISTRY_UNAVAILABLE');
+    expect(asked.error).toMatchObject({
+      code: 'REGISTRY_UNAVAILABLE',
+      details: { node: 'other', retry_safe: true, maybe_executed: false },
+    });
     await redis.start();
     const other = await opensAgain();
     const held = await redis.ask(async (asking) => {

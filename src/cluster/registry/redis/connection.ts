@@ -119,7 +119,7 @@ export class RedisConnection implements AsyncDisposable {
       this.#options.onError();
       const message = messageOf(error as Error);
       this.#noteSilence(message, isProbe);
-      throw registryUnavailable(this.#problem ?? message, error);
+      throw registryUnavailable(this.#problem ?? message, { cause: error });
     }
   }
 
