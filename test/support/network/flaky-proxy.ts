@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 export class FlakyProxy implements AsyncDisposable {
   readonly url: string;
   readonly #server: Server;
-  readonly #target: { readonly host: string; readonly port: number };
+  #target: { readonly host: string; readonly port: number };
   readonly #sockets = new Set<Socket>();
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
   #accepted = 0;
@@ -26,17 +26,21 @@ export class FlakyProxy implements AsyncDisposable {
 
   /** Starts a proxy to the daemon at `url`. */
   static async start(url: string): Promise<FlakyProxy> {
-    const { hostname, port } = new URL(url);
     const server = createServer();
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
-    return new FlakyProxy(server, { host: hostname, port: Number(port) });
+    return new FlakyProxy(server, targetOf(url));
   }
 
   /** Connections that were made through it so far. */
   get accepted(): number {
     return this.#accepted;
+  }
+
+  /** New connections lead to the daemon at `url` from now on. */
+  aim(url: string): void {
+    this.#target = targetOf(url);
   }
 
   /** Breaks every connection at once. */
@@ -132,4 +136,9 @@ export class FlakyProxy implements AsyncDisposable {
     daemon.pause();
     client.once('drain', () => daemon.resume());
   }
+}
+
+function targetOf(url: string): { readonly host: string; readonly port: number } {
+  const { hostname: host, port } = new URL(url);
+  return { host, port: Number(port) };
 }
