@@ -169,7 +169,7 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
   });
 
   it('lists processes without blocking, once for all that is asked together', async () => {
-    const { child } = await start('echo ready; exec sleep 300');
+    const { child } = await start('sleep 300 & echo ready; wait');
     const { askAside, list, pids, tagOf } = processes;
     // On Linux no question takes long.
     if (askAside === undefined) return;
@@ -188,6 +188,18 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
     expect(pids()).not.toContain(younger.pid);
     expect(await askAside(pids)).not.toContain(younger.pid);
     await expect(askAside(() => Promise.reject(new Error('asked in vain')))).rejects.toThrow('in vain');
+  });
+
+  it('answers from a list that is already being made where that serves', async () => {
+    const { askAside, list } = processes;
+    if (askAside === undefined) return;
+    const first = askAside(list);
+    // It has begun then.
+    await new Promise(setImmediate);
+    const asked = await Promise.all([first, askAside(list, true), askAside(list)]);
+    const [made, shared, later] = asked.map((entries) => entries.find(({ pid }) => pid === process.pid));
+    expect(shared).toBe(made);
+    expect(later).not.toBe(made);
   });
 
   it('finds the ports on which processes listen', async () => {

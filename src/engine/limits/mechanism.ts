@@ -89,7 +89,10 @@ export interface LimitMechanism extends Disposable {
    * @param isHeld whether they may not be able to raise their own limits though they are root; by default they are not
    */
   createGroup(tag: string, isInNamespace?: boolean, isHeld?: boolean): ProcessGroup;
-  /** Samples all processes that its groups need; yields to the event loop in between. */
-  sample(): Promise<ProcessSnapshot>;
+  /**
+   * Samples all processes that its groups need; yields to the event loop in between.
+   * @param mayHaveBegun whether a list of processes that is already being made serves too. @default false
+   */
+  sample(mayHaveBegun?: boolean): Promise<ProcessSnapshot>;
   totals(): Promise<TotalUsage>;
 }

@@ -52,8 +52,8 @@ export class Polling implements LimitMechanism {
     return group;
   }
 
-  sample(): Promise<ProcessSnapshot> {
-    return this.#reader.sample();
+  sample(mayHaveBegun?: boolean): Promise<ProcessSnapshot> {
+    return this.#reader.sample(mayHaveBegun);
   }
 
   async totals(): Promise<TotalUsage> {

@@ -23,8 +23,11 @@ export interface ProcessSnapshot {
 
 /** Source of process data. */
 export interface UsageReader {
-  /** Samples all processes in slices; yields to the event loop in between. */
-  sample(): Promise<ProcessSnapshot>;
+  /**
+   * Samples all processes in slices; yields to the event loop in between.
+   * @param mayHaveBegun whether a list of processes that is already being made serves too. @default false
+   */
+  sample(mayHaveBegun?: boolean): Promise<ProcessSnapshot>;
   /** Samples all processes synchronously; undefined where that requires other programs. */
   sampleNow(): ProcessSnapshot | undefined;
   /** Returns a process with its children; empty when that is not available synchronously. */

@@ -29,11 +29,11 @@ export class TableReader implements UsageReader {
     this.processes = processes;
   }
 
-  async sample(): Promise<ProcessSnapshot> {
+  async sample(mayHaveBegun = false): Promise<ProcessSnapshot> {
     const slices = new Slices();
     const entries: ProcessEntry[] = [];
     const { askAside, pids, read } = this.processes;
-    for (const pid of askAside ? await askAside(pids) : pids()) {
+    for (const pid of askAside ? await askAside(pids, mayHaveBegun) : pids()) {
       const entry = read(pid);
       if (entry) entries.push(entry);
       if (slices.isOver) await slices.next();

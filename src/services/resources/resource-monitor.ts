@@ -121,7 +121,9 @@ export class ResourceMonitor implements Disposable {
   /** Returns the time spent on ending processes, in milliseconds. */
   async #sampleAll(due: readonly Watch[]): Promise<number> {
     for (const { monitor } of due) monitor.beginSnapshot();
-    const snapshot = await this.#takeSnapshot();
+    // What a command that has just ended has left must be in it; while commands run, the next one finds what this one misses.
+    const mayHaveBegun = due.every(({ monitor }) => monitor.watched.running !== undefined);
+    const snapshot = await this.#takeSnapshot(mayHaveBegun);
     const freeBytes = this.#freeBytes();
     const slices = new Slices();
     let actedMs = 0;
@@ -133,9 +135,9 @@ export class ResourceMonitor implements Disposable {
     return actedMs;
   }
 
-  async #takeSnapshot(): Promise<ProcessSnapshot | undefined> {
+  async #takeSnapshot(mayHaveBegun: boolean): Promise<ProcessSnapshot | undefined> {
     try {
-      return await this.#options.mechanism.sample();
+      return await this.#options.mechanism.sample(mayHaveBegun);
     } catch (error) {
       // Out of file descriptors, or of processes.
       this.#options.log.warn('processes could not be looked at', { error: String(error) });

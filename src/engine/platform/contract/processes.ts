@@ -6,8 +6,9 @@ export interface ProcessTable {
   /**
    * Lists all processes without blocking, after the call, and then calls `ask`: what it asks before it returns is answered
    * from that list, except by `readNow`. Undefined where no question takes long. If that fails, each question tries again.
+   * @param mayHaveBegun whether a list that is already being made serves too. @default false
    */
-  readonly askAside: (<T>(ask: () => T) => Promise<T>) | undefined;
+  readonly askAside: (<T>(ask: () => T, mayHaveBegun?: boolean) => Promise<T>) | undefined;
   /** Reads one process; undefined when it does not exist. */
   readonly read: (pid: number) => ProcessEntry | undefined;
   /** The same, and certainly as it is after what was done to it before: after a signal. */

@@ -28,7 +28,7 @@ function readFrom(snapshots: ProcessSnapshots, pid: number): ProcessEntry | unde
 function tableOf(snapshots: ProcessSnapshots): ProcessTable {
   const children = (pid: number) => [...snapshots.recent.entries.values()].filter(({ parent }) => parent === pid);
   return {
-    askAside: (ask) => snapshots.askAside(ask),
+    askAside: (ask, mayHaveBegun) => snapshots.askAside(ask, mayHaveBegun),
     read: (pid) => readFrom(snapshots, pid),
     readNow: (pid) => snapshots.take().entries.get(pid),
     list: () => [...snapshots.current.entries.values()],
@@ -37,14 +37,14 @@ function tableOf(snapshots: ProcessSnapshots): ProcessTable {
     childPidsOf: (pid) => children(pid).map((child) => child.pid),
     // ps(1) separates arguments by blanks, which they may contain.
     argumentsOf: () => [],
-    commandLine: ({ pid, name }) => shownCommandLine(snapshots.recent.lines.get(pid) ?? `[${name}]`),
+    commandLine: ({ pid, name }) => shownCommandLine(snapshots.lineOf(pid, snapshots.recent) ?? `[${name}]`),
     whereabouts: (pid) => ({ state: readFrom(snapshots, pid)?.state ?? 'gone', waitsIn: 'unknown' }),
     innermostPid: (pid) => pid,
   };
 }
 
 function originsOf(snapshots: ProcessSnapshots): ProcessOrigins {
-  const tagOf = (pid: number) => snapshots.tagsOf(snapshots.recent).get(pid);
+  const tagOf = (pid: number) => snapshots.recent.tags.get(pid);
   return {
     tagOf,
     originOf: ({ pid }) => tagOf(pid),

@@ -19,21 +19,30 @@ export interface ListedProcess {
   readonly startTicks: number;
   readonly cpuTicks: number;
   readonly residentPages: number;
-  /** Arguments, separated by blanks. */
-  readonly line: string;
+  /** Arguments, followed by the environment as far as it may be read: both separated by blanks. */
+  readonly text: string;
 }
 
+/** Shows the environment behind the arguments: an option of macOS, and of BSD's syntax elsewhere. */
+const WITH_ENVIRONMENT = process.platform === 'darwin' ? '-E' : 'e';
+
+/** All processes, with these columns and no headings. */
+const listOf = (...columns: readonly string[]): readonly string[] => [
+  ...['-A', '-ww'],
+  ...columns.flatMap((name) => ['-o', `${name}=`]),
+];
+
 /**
- * The columns of `parseProcessList`, each with an empty heading: those of POSIX, and `stat`, `tpgid`, `lstart` and `rss`
- * as Linux, macOS and the BSDs have them.
+ * The columns of `parseProcessList`: those of POSIX, and `stat`, `tpgid`, `lstart` and `rss` as Linux, macOS and the BSDs
+ * have them.
  */
 export const LIST_ARGUMENTS = [
-  ...['-A', '-ww'],
-  ...['pid', 'ppid', 'pgid', 'tpgid', 'stat', 'tty', 'lstart', 'time', 'rss', 'args'].flatMap((name) => [
-    '-o',
-    `${name}=`,
-  ]),
+  WITH_ENVIRONMENT,
+  ...listOf('pid', 'ppid', 'pgid', 'tpgid', 'stat', 'tty', 'lstart', 'time', 'rss', 'args'),
 ];
+
+/** The columns of `parseLines`. */
+export const LINE_ARGUMENTS = listOf('pid', 'args');
 
 const LINE =
   /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\S+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+([\d:.-]+)\s+(\d+) ?(.*)$/;
@@ -41,7 +50,7 @@ const LINE =
 /** Parses the output of ps(1) with `LIST_ARGUMENTS` in the time zone UTC and the locale C; other lines are ignored. */
 export function parseProcessList(text: string): ListedProcess[] {
   return text.split('\n').flatMap((text) => {
-    const [, pid, parent, group, foreground, stat = '', tty = '', start = '', time = '', kib, line = ''] =
+    const [, pid, parent, group, foreground, stat = '', tty = '', start = '', time = '', kib, shown = ''] =
       LINE.exec(text) ?? [];
     if (pid === undefined) return [];
     return [
@@ -56,7 +65,7 @@ export function parseProcessList(text: string): ListedProcess[] {
         startTicks: Date.parse(`${start} UTC`) / MS_PER_TICK,
         cpuTicks: parseCpuTime(time) * TICKS_PER_SECOND,
         residentPages: Number(kib) / KIB_PER_PAGE,
-        line,
+        text: shown,
       },
     ];
   });
@@ -69,14 +78,18 @@ function parseCpuTime(text: string): number {
   return Number(days) * 86_400 + seconds;
 }
 
-/** Parses lines of a pid and a command line that is followed by the environment: the value of `variable`, by pid. */
-export function parseVariable(text: string, variable: string): ReadonlyMap<number, string> {
-  const values = new Map<number, string>();
-  for (const line of text.split('\n')) {
-    const [, pid] = /^\s*(\d+) /.exec(line) ?? [];
-    const at = line.lastIndexOf(` ${variable}=`);
-    const value = /^\S*/.exec(line.slice(at + variable.length + 2))?.[0];
-    if (pid !== undefined && at !== -1 && value !== undefined) values.set(Number(pid), value);
-  }
-  return values;
+/** Parses the output of ps(1) with `LINE_ARGUMENTS`: the arguments, separated by blanks, by pid. */
+export function parseLines(text: string): ReadonlyMap<number, string> {
+  return new Map(
+    text.split('\n').flatMap((line) => {
+      const [, pid, shown = ''] = /^\s*(\d+) ?(.*)$/.exec(line) ?? [];
+      return pid === undefined ? [] : [[Number(pid), shown] as const];
+    }),
+  );
+}
+
+/** The value of a variable in the environment behind the arguments of a process; undefined without it. */
+export function variableIn(text: string, name: string): string | undefined {
+  const at = text.lastIndexOf(` ${name}=`);
+  return at === -1 ? undefined : /^\S*/.exec(text.slice(at + name.length + 2))?.[0];
 }

@@ -1,12 +1,17 @@
 import { execFile, spawnSync } from 'node:child_process';
 
 import { type ProcessEntry, TAG_VARIABLE, TICKS_PER_SECOND } from '../contract/process-entry.js';
-import { LIST_ARGUMENTS, type ListedProcess, parseProcessList, parseVariable } from './process-list.js';
+import {
+  LINE_ARGUMENTS,
+  LIST_ARGUMENTS,
+  type ListedProcess,
+  parseLines,
+  parseProcessList,
+  variableIn,
+} from './process-list.js';
 
 /** Path of ps(1) on Linux, macOS and the BSDs. */
 const PS = '/bin/ps';
-/** Shows the environment behind the command line: an option of macOS, and of BSD's syntax elsewhere. */
-const WITH_ENVIRONMENT = process.platform === 'darwin' ? ['-E', '-ww'] : ['eww'];
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 /** Dates in the locale C and in UTC; other text as it is. */
 const ENVIRONMENT = { TZ: 'UTC0', LC_TIME: 'C', LC_CTYPE: 'C.UTF-8' };
@@ -17,33 +22,30 @@ const RECENT_MS = 20;
 const RECENT_SHARE = 4;
 /** Start times have a resolution of one second, and vary by a second between two runs of ps(1) on Linux. */
 export const START_SLACK_TICKS = 2 * TICKS_PER_SECOND;
-/** Age below which a process may still exec another program with another environment, in clock ticks. */
-const YOUNG_TICKS = 2 * TICKS_PER_SECOND;
 
 /** All processes at one moment. */
 export interface Snapshot {
   /** When it stops to be recent, on the monotonic clock, in milliseconds. */
   readonly recentUntil: number;
   readonly entries: ReadonlyMap<number, ProcessEntry>;
-  /** Command lines by pid. */
-  readonly lines: ReadonlyMap<number, string>;
   /** Start times by pid. */
   readonly starts: ReadonlyMap<number, number>;
-  /** Tags by pid; read when they are first asked for. */
-  tags?: ReadonlyMap<number, string | undefined>;
+  /** Tags by pid. While a process executes a program, the kernel shows no environment: the tag from before, if any. */
+  readonly tags: ReadonlyMap<number, string | undefined>;
+  /** What is shown, by pid, of processes that show no arguments: threads of the kernel, and what is executing a program. */
+  readonly bare: ReadonlyMap<number, string>;
+  /** Command lines by pid; read when they are first asked for. */
+  lines?: ReadonlyMap<number, string>;
 }
 
-/** The tag of a process that can have no other one until it execs another program. */
-interface KnownTag {
-  readonly startTicks: number;
-  readonly line: string;
-  readonly tag: string | undefined;
-}
+/** What ps(1) shows in place of arguments and environment: the name, in brackets or parentheses, or nothing. */
+const BARE = /^(?:\[.*\]|\(.*\))?$/;
 
 /** Most runs of ps(1) at a time that nothing is blocked by. */
 const MAX_ASIDE = 2;
 
-const EMPTY: Snapshot = { recentUntil: -Infinity, entries: new Map(), lines: new Map(), starts: new Map() };
+const NONE: ReadonlyMap<number, never> = new Map<number, never>();
+const EMPTY: Snapshot = { recentUntil: -Infinity, entries: NONE, starts: NONE, tags: NONE, bare: NONE };
 
 /** Whether a process with this pid exists: a zombie counts. */
 export function exists(pid: number): boolean {
@@ -55,10 +57,9 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Takes snapshots of all processes by ps(1): about 5 ms each. */
+/** Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. */
 export class ProcessSnapshots {
   #last = EMPTY;
-  #known = new Map<number, KnownTag>();
   /** That of the questions that are asked now. */
   #asked: Snapshot | undefined;
   /** Those that are being taken aside. */
@@ -90,9 +91,9 @@ export class ProcessSnapshots {
     return this.#note(startedAt, run(LIST_ARGUMENTS));
   }
 
-  /** Takes a new one without blocking, with its tags, and answers questions from it; see `ProcessTable`. */
-  async askAside<T>(ask: () => T): Promise<T> {
-    const snapshot = await this.#nextAside();
+  /** Takes a new one without blocking, and answers questions from it; see `ProcessTable`. */
+  async askAside<T>(ask: () => T, mayHaveBegun = false): Promise<T> {
+    const snapshot = await ((mayHaveBegun ? [...this.#running].at(-1) : undefined) ?? this.#nextAside());
     this.#asked = snapshot;
     try {
       return ask();
@@ -116,20 +117,18 @@ export class ProcessSnapshots {
     if (this.#running.size >= MAX_ASIDE) await Promise.race(this.#running);
   }
 
-  /** Returns the tags of all processes of a snapshot. */
-  tagsOf(snapshot: Snapshot): ReadonlyMap<number, string | undefined> {
-    if (snapshot.tags) return snapshot.tags;
-    const unknown = this.#untaggedIn(snapshot);
-    return this.#noteTags(snapshot, unknown.length === 0 ? NO_TAGS : tagsIn(run(tagArguments(unknown))));
+  /** Returns the command line of a process of a snapshot; undefined without such a process. */
+  lineOf(pid: number, snapshot: Snapshot): string | undefined {
+    // One that has executed a program since would be shown with arguments that do not belong to its tag.
+    const shown = snapshot.bare.get(pid);
+    if (shown !== undefined || !snapshot.entries.has(pid)) return shown;
+    return (snapshot.lines ??= parseLines(run(LINE_ARGUMENTS).text)).get(pid);
   }
 
   async #takeAside(): Promise<Snapshot | undefined> {
     const startedAt = performance.now();
     try {
-      const snapshot = this.#note(startedAt, await runAside(LIST_ARGUMENTS));
-      const unknown = this.#untaggedIn(snapshot);
-      this.#noteTags(snapshot, unknown.length === 0 ? NO_TAGS : tagsIn(await runAside(tagArguments(unknown))));
-      return snapshot;
+      return this.#note(startedAt, await runAside(LIST_ARGUMENTS));
     } catch {
       // The questions run ps(1) themselves, and report what is wrong.
       return undefined;
@@ -140,43 +139,26 @@ export class ProcessSnapshots {
     const listed = parseProcessList(text).filter(({ pid }) => pid !== own);
     const sessions = sessionsOf(listed);
     const entries = new Map<number, ProcessEntry>();
+    const tags = new Map<number, string | undefined>();
+    const bare = new Map<number, string>();
     for (const found of listed) {
-      const { pid, line } = found;
-      const startTicks = this.#startOf(found);
-      entries.set(pid, { ...found, name: nameOf(line), startTicks, threads: 1, session: sessions.get(pid) ?? 0 });
+      // Environments have secrets: they are kept nowhere.
+      const { text: shown, ...columns } = found;
+      const { pid } = columns;
+      const [startTicks, session] = [this.#startOf(found), sessions.get(pid) ?? 0];
+      entries.set(pid, { ...columns, name: nameOf(shown), startTicks, threads: 1, session });
+      if (BARE.test(shown)) bare.set(pid, copied(shown));
+      tags.set(pid, bare.has(pid) ? this.#tagBefore(pid, startTicks) : copied(variableIn(shown, TAG_VARIABLE)));
     }
-    const lines = new Map(listed.map(({ pid, line }) => [pid, line]));
     const starts = new Map([...entries.values()].map(({ pid, startTicks }) => [pid, startTicks]));
     const now = performance.now();
     const recentUntil = now + Math.max(RECENT_MS, (now - startedAt) * RECENT_SHARE);
-    this.#last = { recentUntil, entries, lines, starts };
+    this.#last = { recentUntil, entries, starts, tags, bare };
     return this.#last;
   }
 
-  #isKnown({ lines }: Snapshot, { pid, startTicks }: ProcessEntry): boolean {
-    const known = this.#known.get(pid);
-    return known?.startTicks === startTicks && known.line === lines.get(pid);
-  }
-
-  /** Pids of processes whose tags have to be read. */
-  #untaggedIn(snapshot: Snapshot): readonly number[] {
-    return [...snapshot.entries.values()].filter((entry) => !this.#isKnown(snapshot, entry)).map(({ pid }) => pid);
-  }
-
-  #noteTags(snapshot: Snapshot, read: ReadonlyMap<number, string>): ReadonlyMap<number, string | undefined> {
-    const tags = new Map<number, string | undefined>();
-    const known = new Map<number, KnownTag>();
-    for (const entry of snapshot.entries.values()) {
-      const { pid, startTicks } = entry;
-      const tag = this.#isKnown(snapshot, entry) ? this.#known.get(pid)?.tag : read.get(pid);
-      tags.set(pid, tag);
-      const isYoung = Date.now() / 10 - startTicks < YOUNG_TICKS;
-      // While a program is being executed, the kernel shows no environment.
-      if (tag !== undefined || !isYoung) known.set(pid, { startTicks, line: snapshot.lines.get(pid) ?? '', tag });
-    }
-    this.#known = known;
-    snapshot.tags = tags;
-    return tags;
+  #tagBefore(pid: number, startTicks: number): string | undefined {
+    return this.#last.starts.get(pid) === startTicks ? this.#last.tags.get(pid) : undefined;
   }
 
   #startOf({ pid, startTicks }: ListedProcess): number {
@@ -184,8 +166,6 @@ export class ProcessSnapshots {
     return known !== undefined && Math.abs(known - startTicks) <= START_SLACK_TICKS ? known : startTicks;
   }
 }
-
-const NO_TAGS: ReadonlyMap<number, string> = new Map();
 
 /** What ps(1) has printed, and its own pid. */
 interface Listing {
@@ -218,17 +198,15 @@ function runAside(args: readonly string[]): Promise<Listing> {
   });
 }
 
-const tagArguments = (pids: readonly number[]): readonly string[] => [
-  ...WITH_ENVIRONMENT,
-  ...['-o', 'pid=', '-o', 'args=', '-p', pids.join(',')],
-];
-
-const tagsIn = ({ text }: Listing): ReadonlyMap<number, string> => parseVariable(text, TAG_VARIABLE);
-
 /** The name of a program from its command line. */
 function nameOf(line: string): string {
   const [program = ''] = line.split(' ', 1);
-  return program.slice(program.lastIndexOf('/') + 1).replace(/^-/, '') || 'unknown';
+  return copied(program.slice(program.lastIndexOf('/') + 1).replace(/^-/, '')) || 'unknown';
+}
+
+/** The same text on its own: a part of another one keeps all of that in memory. */
+function copied<T extends string | undefined>(text: T): T {
+  return text && (Buffer.from(text).toString() as T);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseProcessList, parseVariable } from '../../../../src/engine/platform/posix/process-list.js';
+import { parseLines, parseProcessList, variableIn } from '../../../../src/engine/platform/posix/process-list.js';
 
 const START_TICKS = Date.UTC(2026, 10, 1, 10, 45, 8) / 10;
 
@@ -12,7 +12,7 @@ describe('a list of processes, as ps prints it', () => {
       {
         ...{ pid: 412, parent: 1, group: 412, foregroundGroup: -1, state: 'S', isSessionLeader: true },
         ...{ terminal: undefined, cpuTicks: 9_360_300, residentPages: 1984 },
-        line: '/lib/systemd/systemd-journald -x',
+        text: '/lib/systemd/systemd-journald -x',
       },
     ],
     [
@@ -21,7 +21,7 @@ describe('a list of processes, as ps prints it', () => {
       {
         ...{ pid: 512, parent: 400, group: 512, foregroundGroup: 512, state: 'S', isSessionLeader: false },
         ...{ terminal: 'ttys001', cpuTicks: 6025, residentPages: 256 },
-        line: '/Applications/Some App.app/Some App',
+        text: '/Applications/Some App.app/Some App',
       },
     ],
     [
@@ -29,7 +29,7 @@ describe('a list of processes, as ps prints it', () => {
       '  7   1   7   0 Z   ??  Sun Nov  1 10:45:08 2026   0:00.00   0 \n',
       {
         ...{ pid: 7, parent: 1, group: 7, foregroundGroup: 0, state: 'Z', isSessionLeader: false },
-        ...{ terminal: undefined, cpuTicks: 0, residentPages: 0, line: '' },
+        ...{ terminal: undefined, cpuTicks: 0, residentPages: 0, text: '' },
       },
     ],
   ])('%s', (_, text, expected) => {
@@ -40,11 +40,19 @@ describe('a list of processes, as ps prints it', () => {
     expect(parseProcessList('\n  PID  PPID COMMAND\nps: warning\n')).toEqual([]);
   });
 
-  it('a variable is found behind the arguments', () => {
-    const text = '  5 sleep 300 A=1 TAG=a.b.c B=2\n 17 env TAG=x TAG=y\n 18 true\n';
-    expect([...parseVariable(text, 'TAG')]).toEqual([
-      [5, 'a.b.c'],
-      [17, 'y'],
+  it('a command line has a pid, and may be empty', () => {
+    expect([...parseLines('  5 sleep 300\n 17 \nps: warning\n')]).toEqual([
+      [5, 'sleep 300'],
+      [17, ''],
     ]);
+  });
+
+  it.each([
+    ['sleep 300 A=1 TAG=a.b.c B=2', 'a.b.c'],
+    ['env TAG=x TAG=y', 'y'],
+    ['true', undefined],
+    ['true NOTAG=x', undefined],
+  ])('a variable is found behind the arguments: %s', (text, expected) => {
+    expect(variableIn(text, 'TAG')).toBe(expected);
   });
 });
