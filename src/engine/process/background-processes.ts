@@ -13,6 +13,11 @@ import { type ReportedProcess, reportProcess } from './reported-process.js';
  * shell, and a launcher such as setsid(1) soon execs another program.
  */
 const PAUSES_MS = [3, 6, 12, 24];
+/**
+ * The same as a multiple where searches are made aside, by a program: the platform cannot tell there that a process still
+ * waits for a CPU, and a few milliseconds more are nothing beside the search.
+ */
+const PAUSE_ASIDE = 4;
 /** Pause, in milliseconds, while a young process still waits for a CPU to get to its exec(2) on a loaded machine. */
 const LOADED_PAUSE_MS = 24;
 
@@ -49,7 +54,7 @@ export async function findBackgroundProcesses({
     const pause = pauseAfter(round, appearing.some(processes.isWaitingForCpu));
     if (pause === undefined || (!isMissing && isSettled && appearing.length === 0)) return [...found];
     before = shown;
-    await sleep(pause);
+    await sleep(processes.askAside ? pause * PAUSE_ASIDE : pause);
   }
 }
 
