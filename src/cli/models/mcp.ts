@@ -2,7 +2,7 @@ import { Option } from 'commander';
 
 import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { McpOptions } from './serve-mcp.js';
-import { TOOL_SETS } from './tool-sets.js';
+import { TOOL_SET_NAMES } from '../../core/tools/tool-sets.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
 /** `mcp`: serves the tools for models over standard input and output. */
@@ -23,7 +23,7 @@ export const mcpSubcommand: Subcommand = (context) =>
         '--tools <selection>',
         'run: run_command alone; core: and sessions, input, confirmation; all: every tool',
       )
-        .choices(TOOL_SETS)
+        .choices(TOOL_SET_NAMES)
         .default('core' satisfies McpOptions['tools']),
     )
     .option('--start', 'start a daemon when none answers; it goes on until `shell-adapter stop`')

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 import type { AdapterClient } from '../../client/index.js';
-import type { ToolSet } from '../../core/tools/tools.js';
+import type { ToolSet } from '../../core/tools/tool-sets.js';
 import { createCodec, createMcpServer } from '../../transports/mcp/mcp-server.js';
 import { StartDirectory } from '../../transports/mcp/start-directory.js';
 import type { Context } from '../console/context.js';

@@ -1,12 +1,7 @@
 import { Option } from 'commander';
 
-import type { ToolFormat } from '../../core/tools/definitions.js';
-import type { ToolSet } from '../../core/tools/tools.js';
-import { TOOL_SETS } from './tool-sets.js';
+import { TOOL_FORMATS, TOOL_SET_NAMES, type ToolFormat, type ToolSet } from '../../core/tools/tool-sets.js';
 import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
-
-// A literal list, because every call of the command line loads this file, and loading the tools is slow.
-const FORMATS = ['openai', 'anthropic'] as const satisfies readonly ToolFormat[];
 
 /** `tools`: prints the definitions of the tools for models. */
 export const toolsSubcommand: Subcommand = (context) =>
@@ -17,14 +12,16 @@ export const toolsSubcommand: Subcommand = (context) =>
         'The MCP servers (`shell-adapter mcp`, /mcp) carry out their calls.',
     )
     .addOption(
-      new Option('--format <format>', 'whose API they are for').choices(FORMATS).default('openai' satisfies ToolFormat),
+      new Option('--format <format>', 'whose API they are for')
+        .choices(TOOL_FORMATS)
+        .default('openai' satisfies ToolFormat),
     )
     .addOption(
       new Option(
         '--tools <selection>',
         'run: run_command alone; core: and sessions, input, confirmation; all: every tool',
       )
-        .choices(TOOL_SETS)
+        .choices(TOOL_SET_NAMES)
         .default('all' satisfies ToolSet),
     )
     .addHelpText(

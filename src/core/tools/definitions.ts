@@ -1,5 +1,6 @@
 import type { ObjectSchema } from './schema.js';
-import { TOOL_SETS, type ToolSet, WORKSPACE } from './tools.js';
+import type { ToolFormat, ToolSet } from './tool-sets.js';
+import { TOOL_SETS, WORKSPACE } from './tools.js';
 
 /** A tool in the format of OpenAI's chat completions. */
 export interface OpenAiTool {
@@ -34,12 +35,6 @@ export const anthropicTools = (set: ToolSet = 'all'): readonly AnthropicTool[] =
     description: tool.describe(WORKSPACE),
     input_schema: tool.schema,
   }));
-
-/** Formats of tool definitions. */
-export const TOOL_FORMATS = ['openai', 'anthropic'] as const;
-
-/** Format of tool definitions. */
-export type ToolFormat = (typeof TOOL_FORMATS)[number];
 
 /** The definitions of a selection of tools in one format. */
 export const toolDefinitions = (format: ToolFormat, set: ToolSet = 'all'): readonly (OpenAiTool | AnthropicTool)[] =>

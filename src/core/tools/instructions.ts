@@ -1,4 +1,5 @@
-import { TOOL_SETS, type ToolSet, WORKSPACE } from './tools.js';
+import type { ToolSet } from './tool-sets.js';
+import { TOOL_SETS, WORKSPACE } from './tools.js';
 
 /**
  * Instructions for a model about all tools together.

@@ -5,6 +5,7 @@ import { requests, typedInput } from '../protocol/requests.js';
 import { FILE_TOOLS } from './file-tools.js';
 import { TERMINAL_TOOLS } from './terminal-tools.js';
 import { defineTool, LOOKS, RUNS, type Tool, toolOf } from './tool.js';
+import type { ToolSet } from './tool-sets.js';
 
 /** Default time-out of `run_command`, in milliseconds. */
 const RUN_COMMAND_TIMEOUT_MS = 60_000;
@@ -240,26 +241,14 @@ const OTHER_TOOLS: readonly Tool[] = [
 /** All tools, the most important ones first. */
 export const TOOLS: readonly Tool[] = [...MAIN_TOOLS, ...FILE_TOOLS, ...TERMINAL_TOOLS, ...OTHER_TOOLS];
 
-/**
- * Selections of tools. `run` costs a model the fewest tokens; `core` has everything that running commands needs, `files` also
- * reads and writes files, `terminal` also waits for ports and outputs, and drives full-screen programs.
- */
-export const TOOL_SETS = {
+/** Selections of tools. */
+export const TOOL_SETS: Readonly<Record<ToolSet, readonly Tool[]>> = {
   core: MAIN_TOOLS,
   run: MAIN_TOOLS.filter(({ name }) => name === 'run_command'),
   files: [...MAIN_TOOLS, ...FILE_TOOLS],
   terminal: [...MAIN_TOOLS, ...TERMINAL_TOOLS],
   all: TOOLS,
-} as const satisfies Record<string, readonly Tool[]>;
-
-/** Name of a selection of tools. */
-export type ToolSet = keyof typeof TOOL_SETS;
-
-/** The names of the selections. */
-export const TOOL_SET_NAMES = Object.keys(TOOL_SETS) as [ToolSet, ...ToolSet[]];
-
-/** Whether a value is the name of a tool selection. */
-export const isToolSet = (value: unknown): value is ToolSet => TOOL_SET_NAMES.includes(value as ToolSet);
+};
 
 /** Wording for a model of the directory in which commands start, when neither the client nor its user names one. */
 export const WORKSPACE = 'the workspace';

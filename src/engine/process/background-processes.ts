@@ -51,10 +51,10 @@ export async function findBackgroundProcesses({
     const shown = found.map(({ pid, name }) => `${pid} ${name}`).join();
     const isSettled = shown === before || !found.some(processes.isYoung);
     const appearing = found.filter(isAppearing);
-    const pause = pauseAfter(round, appearing.some(processes.isWaitingForCpu));
+    const pause = pauseAfter(round, processes, appearing);
     if (pause === undefined || (!isMissing && isSettled && appearing.length === 0)) return [...found];
     before = shown;
-    await sleep(processes.askAside ? pause * PAUSE_ASIDE : pause);
+    await sleep(pause);
   }
 }
 
@@ -81,8 +81,13 @@ function search(scope: SessionScope, last: Search | undefined): Search {
 }
 
 /** Returns the pause after a search, in milliseconds; undefined when there is no use in another one. */
-function pauseAfter(round: number, isWaitingForCpu: boolean): number | undefined {
-  return PAUSES_MS[round] ?? (isWaitingForCpu ? LOADED_PAUSE_MS : undefined);
+function pauseAfter(
+  round: number,
+  { askAside, isWaitingForCpu }: Processes,
+  appearing: readonly ProcessEntry[],
+): number | undefined {
+  const pause = PAUSES_MS[round] ?? (appearing.some(isWaitingForCpu) ? LOADED_PAUSE_MS : undefined);
+  return pause && pause * (askAside ? PAUSE_ASIDE : 1);
 }
 
 /** Returns the current state of a process; empty if it has ended. */

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { AdapterError } from '../../core/errors.js';
-import { TOOL_FORMATS, type ToolFormat, toolDefinitions } from '../../core/tools/definitions.js';
-import { isToolSet, TOOL_SET_NAMES } from '../../core/tools/tools.js';
+import { isToolFormat, isToolSet, TOOL_FORMATS, TOOL_SET_NAMES } from '../../core/tools/tool-sets.js';
 import type { RequestAuthentication } from './authentication.js';
 
 /**
@@ -16,9 +15,11 @@ export const toolRoutes =
     routes.get<{ Querystring: { readonly format?: unknown; readonly tools?: unknown } }>(
       '/v1/tools',
       { onRequest },
-      ({ query }) => {
+      async ({ query }) => {
         const { format, tools = 'all' } = query;
         if (!isToolSet(tools)) throw unknown('tools', tools, TOOL_SET_NAMES);
+        // Few daemons are asked for them.
+        const { toolDefinitions } = await import('../../core/tools/definitions.js');
         if (format === undefined) {
           return Object.fromEntries(TOOL_FORMATS.map((name) => [name, toolDefinitions(name, tools)]));
         }
@@ -27,8 +28,6 @@ export const toolRoutes =
       },
     );
   };
-
-const isToolFormat = (format: unknown): format is ToolFormat => TOOL_FORMATS.includes(format as ToolFormat);
 
 const unknown = (field: string, value: unknown, known: readonly string[]): AdapterError =>
   new AdapterError('INVALID_REQUEST', `${field}: ${JSON.stringify(value)} is unknown; there are ${known.join(', ')}`);

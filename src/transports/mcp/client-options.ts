@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { isToolSet, TOOL_SET_NAMES, type ToolSet } from '../../core/tools/tools.js';
+import { isToolSet, TOOL_SET_NAMES, type ToolSet } from '../../core/tools/tool-sets.js';
 import type { Access } from '../../services/access/access.js';
 import { type Grant, originOf } from '../http/authentication.js';
 

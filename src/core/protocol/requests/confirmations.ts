@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { defineRequests } from '../define-requests.js';
 import { confirmationInfo, confirmationTerms, justification } from '../confirmations.js';
 import * as field from '../fields.js';
 import { rememberedInfo, rememberScope } from '../remembered.js';
@@ -9,48 +10,50 @@ import { unreachable } from './nodes.js';
 const { optional } = field;
 
 /** The requests about confirmations. */
-export const confirmationRequests = {
+export const confirmationRequests = defineRequests({
   confirm_command: {
     summary: 'Approves or rejects a confirmation: the command is run, the input is typed, or neither.',
-    input: z
-      .strictObject({
-        confirmation_id: field.confirmationId,
-        decision: z.enum(['approve', 'reject']).describe('`approve` has it done, `reject` has it not done'),
-        command_sha256: optional(confirmationTerms.command_sha256).describe(
-          'Of what is meant; required to approve what one has asked for oneself. Another one is refused',
-        ),
-        justification: optional(justification),
-        remember: optional(rememberScope).describe(
-          'Only with `approve`: the approval also counts for the same command later; `always` needs a token of an operator or admin',
-        ),
-      })
-      .refine(({ decision, remember }) => decision === 'approve' || remember === undefined, {
-        error: 'only an approval can be remembered',
-        path: ['remember'],
-      }),
-    output: commandResult,
+    input: () =>
+      z
+        .strictObject({
+          confirmation_id: field.confirmationId,
+          decision: z.enum(['approve', 'reject']).describe('`approve` has it done, `reject` has it not done'),
+          command_sha256: optional(confirmationTerms.command_sha256).describe(
+            'Of what is meant; required to approve what one has asked for oneself. Another one is refused',
+          ),
+          justification: optional(justification),
+          remember: optional(rememberScope).describe(
+            'Only with `approve`: the approval also counts for the same command later; `always` needs a token of an operator or admin',
+          ),
+        })
+        .refine(({ decision, remember }) => decision === 'approve' || remember === undefined, {
+          error: 'only an approval can be remembered',
+          path: ['remember'],
+        }),
+    output: () => commandResult,
   },
   list_confirmations: {
     summary: 'Lists the open confirmations that this client has caused or may decide.',
-    input: z.strictObject({}),
-    output: z.object({ confirmations: z.array(confirmationInfo), unreachable }),
+    input: () => z.strictObject({}),
+    output: () => z.object({ confirmations: z.array(confirmationInfo), unreachable }),
   },
   list_remembered_approvals: {
     summary:
       'Lists the approvals that are remembered for commands of this client; for operators, those of all clients.',
-    input: z.strictObject({}),
-    output: z.object({
-      approvals: z.array(rememberedInfo),
-      problem: z
-        .string()
-        .nullable()
-        .describe('Why approvals of the scope `always` do not count: their file is damaged'),
-      unreachable,
-    }),
+    input: () => z.strictObject({}),
+    output: () =>
+      z.object({
+        approvals: z.array(rememberedInfo),
+        problem: z
+          .string()
+          .nullable()
+          .describe('Why approvals of the scope `always` do not count: their file is damaged'),
+        unreachable,
+      }),
   },
   revoke_remembered_approval: {
     summary: 'Revokes a remembered approval: such commands have to be confirmed again.',
-    input: z.strictObject({ id: field.approvalId }),
-    output: z.object({ revoked: rememberedInfo }),
+    input: () => z.strictObject({ id: field.approvalId }),
+    output: () => z.object({ revoked: rememberedInfo }),
   },
-} as const;
+});

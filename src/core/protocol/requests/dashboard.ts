@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { ROLE_NAMES } from '../../access/roles.js';
+import { defineRequests } from '../define-requests.js';
 import { optional, timestamp } from '../fields.js';
 
 /** Shortest lifetime of a page's sign-in, in milliseconds. */
@@ -9,20 +10,22 @@ export const MIN_SIGN_IN_MS = 60_000;
 export const MAX_SIGN_IN_MS = 12 * 3_600_000;
 
 /** The requests about the dashboard. */
-export const dashboardRequests = {
+export const dashboardRequests = defineRequests({
   create_dashboard_link: {
     summary:
       'Makes a link that signs a browser in to the dashboard. It counts once, for a minute. Its page has no more rights than its maker, and ends with the token of its maker.',
-    input: z.strictObject({
-      role: optional(z.enum(ROLE_NAMES)).describe('Role of the page; that of the maker by default'),
-      expires_in_ms: optional(z.int().min(MIN_SIGN_IN_MS).max(MAX_SIGN_IN_MS)).describe(
-        'How long the page stays signed in; 12 hours by default',
-      ),
-    }),
-    output: z.object({
-      path: z.string().describe('Path of the link, to append to the address of the daemon'),
-      expires_at: timestamp.describe('When the link counts no longer'),
-      role: z.enum(ROLE_NAMES),
-    }),
+    input: () =>
+      z.strictObject({
+        role: optional(z.enum(ROLE_NAMES)).describe('Role of the page; that of the maker by default'),
+        expires_in_ms: optional(z.int().min(MIN_SIGN_IN_MS).max(MAX_SIGN_IN_MS)).describe(
+          'How long the page stays signed in; 12 hours by default',
+        ),
+      }),
+    output: () =>
+      z.object({
+        path: z.string().describe('Path of the link, to append to the address of the daemon'),
+        expires_at: timestamp.describe('When the link counts no longer'),
+        role: z.enum(ROLE_NAMES),
+      }),
   },
-} as const;
+});

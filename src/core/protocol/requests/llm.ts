@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { LLM_PROVIDERS } from '../../llm/settings.js';
+import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { llmCallInfo, llmUsage } from '../llm-call.js';
 import { resourceUse } from '../results.js';
@@ -38,53 +39,57 @@ const llmAnswer = z.object({
 });
 
 /** The LLM requests, a part of the table of requests. */
-export const llmRequests = {
+export const llmRequests = defineRequests({
   llm_call: {
     summary: 'Asks an LLM: an installed command-line tool, or a configured service.',
-    input: llmQuestion,
-    output: llmAnswer,
+    input: () => llmQuestion,
+    output: () => llmAnswer,
   },
   llm_stream: {
     summary: 'Asks an LLM as `llm_call` does, and sends `llm_chunk` events as the answer comes.',
-    input: llmQuestion,
-    output: llmAnswer.extend({ chunk_count: z.int().describe('How many `llm_chunk` events there were') }),
+    input: () => llmQuestion,
+    output: () => llmAnswer.extend({ chunk_count: z.int().describe('How many `llm_chunk` events there were') }),
   },
   cancel_llm: {
     summary: 'Cancels an LLM call, which is then answered with `LLM_CANCELLED`.',
-    input: z.strictObject({ call_id: field.callId }),
-    output: z.object({
-      call_id: field.callId,
-      cancelled: z.boolean().describe('False when no such call is under way'),
-    }),
+    input: () => z.strictObject({ call_id: field.callId }),
+    output: () =>
+      z.object({
+        call_id: field.callId,
+        cancelled: z.boolean().describe('False when no such call is under way'),
+      }),
   },
   list_llm_calls: {
     summary: 'Lists LLM calls: those under way, and the last that have ended. Questions and answers are not kept.',
-    input: z.strictObject({
-      limit: optional(z.int().min(1).max(MAX_LISTED_CALLS)).describe(
-        `Most calls to return; ${MAX_LISTED_CALLS} by default`,
-      ),
-    }),
-    output: z.object({
-      calls: z.array(llmCallInfo).describe('The newest first'),
-      unreachable,
-    }),
+    input: () =>
+      z.strictObject({
+        limit: optional(z.int().min(1).max(MAX_LISTED_CALLS)).describe(
+          `Most calls to return; ${MAX_LISTED_CALLS} by default`,
+        ),
+      }),
+    output: () =>
+      z.object({
+        calls: z.array(llmCallInfo).describe('The newest first'),
+        unreachable,
+      }),
   },
   list_llm_providers: {
     summary: 'Lists the providers for `llm_call`, without calling them.',
-    input: z.strictObject({ node: onNode }),
-    output: z.object({
-      providers: z.array(
-        z.object({
-          provider: z.enum(LLM_PROVIDERS),
-          shell_provider: z.string().nullable(),
-          available: z.boolean().describe('Its program is there, or its service is configured'),
-          reason: z.string().nullable().describe('Why it is not available'),
-          command: z.string().nullable().describe('Path of its program'),
-        }),
-      ),
-      auto: z
-        .array(z.string())
-        .describe('Providers in the order of attempts when the request names none, available or not'),
-    }),
+    input: () => z.strictObject({ node: onNode }),
+    output: () =>
+      z.object({
+        providers: z.array(
+          z.object({
+            provider: z.enum(LLM_PROVIDERS),
+            shell_provider: z.string().nullable(),
+            available: z.boolean().describe('Its program is there, or its service is configured'),
+            reason: z.string().nullable().describe('Why it is not available'),
+            command: z.string().nullable().describe('Path of its program'),
+          }),
+        ),
+        auto: z
+          .array(z.string())
+          .describe('Providers in the order of attempts when the request names none, available or not'),
+      }),
   },
-} as const;
+});

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { NODE_NAME, NODE_NAME_RULE } from '../../node-name.js';
+import { defineRequests } from '../define-requests.js';
 import { label, optional, timestamp } from '../fields.js';
 
 /** Most labels of a node. */
@@ -59,36 +60,38 @@ export const nodeInfo = z.object({
 export type NodeInfo = z.output<typeof nodeInfo>;
 
 /** The requests about the nodes of a cluster. */
-export const nodeRequests = {
+export const nodeRequests = defineRequests({
   list_nodes: {
     summary: 'Lists the nodes of the cluster. A daemon alone has none.',
-    input: z.strictObject({}),
-    output: z.object({ nodes: z.array(nodeInfo) }),
+    input: () => z.strictObject({}),
+    output: () => z.object({ nodes: z.array(nodeInfo) }),
   },
   register_node: {
     summary:
       'Adds a worker to the nodes of this gateway, or changes it, and connects to it. It answers after the first attempt.',
-    input: z.strictObject({
-      node: nodeName.describe('`cluster.name` of the worker'),
-      url: z
-        .url({ protocol: /^https?$/, error: 'must be an address such as https://10.0.0.7:8088' })
-        .describe('Where its `cluster.link_port` is reached'),
-      labels: optional(labels).describe('Besides those of its configuration, which they replace'),
-      capacity: optional(z.int().min(1).max(MAX_CAPACITY)).describe('Most sessions; by default what it says itself'),
-    }),
-    output: z.object({ node: nodeInfo }),
+    input: () =>
+      z.strictObject({
+        node: nodeName.describe('`cluster.name` of the worker'),
+        url: z
+          .url({ protocol: /^https?$/, error: 'must be an address such as https://10.0.0.7:8088' })
+          .describe('Where its `cluster.link_port` is reached'),
+        labels: optional(labels).describe('Besides those of its configuration, which they replace'),
+        capacity: optional(z.int().min(1).max(MAX_CAPACITY)).describe('Most sessions; by default what it says itself'),
+      }),
+    output: () => z.object({ node: nodeInfo }),
   },
   remove_node: {
     summary: 'Removes a worker from the nodes of this gateway. What runs on it counts as lost for the clients here.',
-    input: z.strictObject({ node: nodeName }),
-    output: z.object({ node: nodeName }),
+    input: () => z.strictObject({ node: nodeName }),
+    output: () => z.object({ node: nodeName }),
   },
   drain_node: {
     summary: 'Has a node take no new sessions and one-shot commands, or take them again. What runs there goes on.',
-    input: z.strictObject({
-      node: nodeName,
-      drain: z.boolean().describe('False ends it'),
-    }),
-    output: z.object({ node: nodeInfo }),
+    input: () =>
+      z.strictObject({
+        node: nodeName,
+        drain: z.boolean().describe('False ends it'),
+      }),
+    output: () => z.object({ node: nodeInfo }),
   },
-} as const;
+});

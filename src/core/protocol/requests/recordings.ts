@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { unreachable } from './nodes.js';
 
@@ -35,37 +36,41 @@ const recordingInfo = z.object({
 export type RecordingInfo = z.output<typeof recordingInfo>;
 
 /** The requests about recordings. */
-export const recordingRequests = {
+export const recordingRequests = defineRequests({
   list_recordings: {
     summary: 'Lists recordings of sessions, the newest first.',
-    input: z.strictObject({
-      session_id: optional(field.sessionId).describe('Of this session only; it may have ended'),
-      limit: optional(z.int().min(1).max(MAX_RECORDINGS)).describe('Most recordings to return; 200 by default'),
-    }),
-    output: z.object({
-      recordings: z.array(recordingInfo),
-      total_bytes: z.int().describe('Of all of them, those above the limit included'),
-      truncated: z.boolean().describe('Whether there are more'),
-      unreachable,
-    }),
+    input: () =>
+      z.strictObject({
+        session_id: optional(field.sessionId).describe('Of this session only; it may have ended'),
+        limit: optional(z.int().min(1).max(MAX_RECORDINGS)).describe('Most recordings to return; 200 by default'),
+      }),
+    output: () =>
+      z.object({
+        recordings: z.array(recordingInfo),
+        total_bytes: z.int().describe('Of all of them, those above the limit included'),
+        truncated: z.boolean().describe('Whether there are more'),
+        unreachable,
+      }),
   },
   read_recording: {
     summary: 'Reads bytes of a recording: a file in the format asciicast v2.',
-    input: z.strictObject({
-      recording_id: field.recordingId,
-      offset: optional(z.int().min(0)).describe('In bytes; 0 by default'),
-      length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('In bytes; 262144 by default'),
-    }),
-    output: z.object({
-      data: field.bytes,
-      offset: z.int(),
-      size: z.int().describe('Bytes so far'),
-      eof: z.boolean().describe('Nothing follows, now or later'),
-    }),
+    input: () =>
+      z.strictObject({
+        recording_id: field.recordingId,
+        offset: optional(z.int().min(0)).describe('In bytes; 0 by default'),
+        length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('In bytes; 262144 by default'),
+      }),
+    output: () =>
+      z.object({
+        data: field.bytes,
+        offset: z.int(),
+        size: z.int().describe('Bytes so far'),
+        eof: z.boolean().describe('Nothing follows, now or later'),
+      }),
   },
   delete_recording: {
     summary: 'Deletes a recording whose session has ended.',
-    input: z.strictObject({ recording_id: field.recordingId }),
-    output: z.object({ recording_id: field.recordingId }),
+    input: () => z.strictObject({ recording_id: field.recordingId }),
+    output: () => z.object({ recording_id: field.recordingId }),
   },
-} as const;
+});

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { KEY_NAMES } from '../../terminal/keys.js';
+import { defineRequests } from '../define-requests.js';
 import { optionalTerms } from '../confirmations.js';
 import * as field from '../fields.js';
 import { namesATarget, target, TARGET_MISSING } from './target.js';
@@ -53,48 +54,52 @@ export const typedInput = z.strictObject(typing).refine(namesATarget, TARGET_MIS
 export type TypedInput = z.output<typeof typedInput>;
 
 /** The requests about the terminal of a session, and about streamed input. */
-export const terminalRequests = {
+export const terminalRequests = defineRequests({
   send_input: {
     summary: 'Types into the terminal of a running command, or feeds its streamed standard input.',
-    input: z
-      .strictObject({
-        ...typing,
-        data: optional(z.union([z.string(), field.bytes])).describe(
-          'Text to type; control characters act as keys. Bytes for a streamed input only',
+    input: () =>
+      z
+        .strictObject({
+          ...typing,
+          data: optional(z.union([z.string(), field.bytes])).describe(
+            'Text to type; control characters act as keys. Bytes for a streamed input only',
+          ),
+          offset: optional(z.int().min(0)).describe(
+            'For a streamed input: the position of `data` in it, in bytes. What was taken before is skipped, so the request can be repeated',
+          ),
+        })
+        .refine(namesATarget, TARGET_MISSING),
+    output: () =>
+      z.object({
+        accepted_bytes: z.int().describe('0 when it has to be confirmed first'),
+        stdin_bytes: optional(z.int()).describe('Of a streamed input: bytes taken since its beginning'),
+        stdin_closed: optional(z.boolean()).describe(
+          'Of a streamed input: true when the command reads no more. Stop sending',
         ),
-        offset: optional(z.int().min(0)).describe(
-          'For a streamed input: the position of `data` in it, in bytes. What was taken before is skipped, so the request can be repeated',
-        ),
-      })
-      .refine(namesATarget, TARGET_MISSING),
-    output: z.object({
-      accepted_bytes: z.int().describe('0 when it has to be confirmed first'),
-      stdin_bytes: optional(z.int()).describe('Of a streamed input: bytes taken since its beginning'),
-      stdin_closed: optional(z.boolean()).describe(
-        'Of a streamed input: true when the command reads no more. Stop sending',
-      ),
-      status: optional(z.enum(['confirmation_required'])).describe('There when it has to be confirmed first'),
-      ...optionalTerms,
-    }),
+        status: optional(z.enum(['confirmation_required'])).describe('There when it has to be confirmed first'),
+        ...optionalTerms,
+      }),
   },
   read_screen: {
     summary: 'Gives what the terminal of a command shows, as a person would see it.',
-    input: z
-      .strictObject({
-        ...target,
-        cells: optional(z.boolean()).describe('Also each character with its colours and attributes'),
-      })
-      .refine(namesATarget, TARGET_MISSING),
-    output: z.object({
-      command_id: field.commandId,
-      running: z.boolean().describe('False when the command has ended: its last screen'),
-      ...shownScreen,
-      cells: optional(z.array(z.array(screenCell))).describe('Row by row'),
-    }),
+    input: () =>
+      z
+        .strictObject({
+          ...target,
+          cells: optional(z.boolean()).describe('Also each character with its colours and attributes'),
+        })
+        .refine(namesATarget, TARGET_MISSING),
+    output: () =>
+      z.object({
+        command_id: field.commandId,
+        running: z.boolean().describe('False when the command has ended: its last screen'),
+        ...shownScreen,
+        cells: optional(z.array(z.array(screenCell))).describe('Row by row'),
+      }),
   },
   resize_terminal: {
     summary: 'Sets the size of the session’s terminal.',
-    input: z.strictObject({ session_id: field.sessionId, cols: field.terminalCells, rows: field.terminalCells }),
-    output: z.object({ cols: field.terminalCells, rows: field.terminalCells }),
+    input: () => z.strictObject({ session_id: field.sessionId, cols: field.terminalCells, rows: field.terminalCells }),
+    output: () => z.object({ cols: field.terminalCells, rows: field.terminalCells }),
   },
-} as const;
+});

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { ROLE_NAMES } from '../../access/roles.js';
 import { isTokenName, readLife, TOKEN_NAME_RULE } from '../../access/token.js';
+import { defineRequests } from '../define-requests.js';
 import { optional, timestamp } from '../fields.js';
 
 /** Longest name or id of a token that is looked up, in characters. */
@@ -31,36 +32,37 @@ const issued = z.object({
 });
 
 /** The requests about tokens. */
-export const tokenRequests = {
+export const tokenRequests = defineRequests({
   list_tokens: {
     summary: 'Lists the tokens, those that have expired included.',
-    input: z.strictObject({}),
-    output: z.object({ tokens: z.array(tokenInfo) }),
+    input: () => z.strictObject({}),
+    output: () => z.object({ tokens: z.array(tokenInfo) }),
   },
   create_token: {
     summary: 'Creates a token.',
-    input: z.strictObject({
-      name: z
-        .string()
-        .refine(isTokenName, { error: `must be ${TOKEN_NAME_RULE}` })
-        .describe(`A name for people: ${TOKEN_NAME_RULE}`),
-      role: z.enum(ROLE_NAMES),
-      expires_in: optional(
-        z.string().refine((text) => readLife(text) !== undefined, {
-          error: 'must be a whole number and a unit (s, m, h, d, w), up to a hundred years: 90d, 12h, 30m',
-        }),
-      ).describe('Its lifetime, such as `90d` or `12h`; without an end by default'),
-    }),
-    output: issued,
+    input: () =>
+      z.strictObject({
+        name: z
+          .string()
+          .refine(isTokenName, { error: `must be ${TOKEN_NAME_RULE}` })
+          .describe(`A name for people: ${TOKEN_NAME_RULE}`),
+        role: z.enum(ROLE_NAMES),
+        expires_in: optional(
+          z.string().refine((text) => readLife(text) !== undefined, {
+            error: 'must be a whole number and a unit (s, m, h, d, w), up to a hundred years: 90d, 12h, 30m',
+          }),
+        ).describe('Its lifetime, such as `90d` or `12h`; without an end by default'),
+      }),
+    output: () => issued,
   },
   rotate_token: {
     summary: 'Replaces the secret of a token, and closes its connections.',
-    input: existing,
-    output: issued,
+    input: () => existing,
+    output: () => issued,
   },
   revoke_token: {
     summary: 'Deletes a token, and closes its connections.',
-    input: existing,
-    output: z.object({ token: tokenInfo }),
+    input: () => existing,
+    output: () => z.object({ token: tokenInfo }),
   },
-} as const;
+});
