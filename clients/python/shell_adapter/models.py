@@ -2616,7 +2616,7 @@ class ListNodesAnswerNodes(TypedDict):
     capacity: int
     """Most of them"""
     seen_at: str | None
-    """When it has answered last"""
+    """When it has shown last that it runs: over its link, or by its lease"""
 
 
 class ListNodesAnswer(TypedDict):
@@ -2653,7 +2653,7 @@ class RegisterNodeAnswerNode(TypedDict):
     capacity: int
     """Most of them"""
     seen_at: str | None
-    """When it has answered last"""
+    """When it has shown last that it runs: over its link, or by its lease"""
 
 
 class RegisterNodeAnswer(TypedDict):
@@ -2696,7 +2696,7 @@ class DrainNodeAnswerNode(TypedDict):
     capacity: int
     """Most of them"""
     seen_at: str | None
-    """When it has answered last"""
+    """When it has shown last that it runs: over its link, or by its lease"""
 
 
 class DrainNodeAnswer(TypedDict):
@@ -2971,7 +2971,7 @@ class NodesChangedEventNodes(TypedDict):
     capacity: int
     """Most of them"""
     seen_at: str | None
-    """When it has answered last"""
+    """When it has shown last that it runs: over its link, or by its lease"""
 
 
 class NodesChangedEvent(TypedDict):

@@ -20,7 +20,7 @@ import type {
   LinkState,
   OpenLink,
 } from './link-types.js';
-import { LinkUse } from './link-use.js';
+import { LastSeen, LinkUse } from './link-use.js';
 import { PendingRequests } from './pending-requests.js';
 
 /** First and longest pause between two attempts to connect, in milliseconds. */
@@ -52,7 +52,8 @@ export class Link implements AsyncDisposable {
   #woken = new Deferred<void>();
   #known: LinkedNode | undefined;
   #problem: string | undefined = 'it has not been connected to yet';
-  #seenAt: Date | undefined;
+  /** When the worker has said something last, or the registry had its lease. */
+  readonly seen = new LastSeen();
   #lossTimer: NodeJS.Timeout | undefined;
   readonly #attempted = new Deferred<void>();
   /** Resolves after the first attempt to connect, or when none is needed. */
@@ -65,7 +66,7 @@ export class Link implements AsyncDisposable {
     this.#use = new LinkUse(options.idleMs, () => {
       if (this.#mayRest) this.#rest();
     });
-    this.#leased = options.leased;
+    this.setLease(options.leased);
     if (this.#mayRest) this.#beginRest();
     else this.#startLease();
     this.#running = this.#keepConnected();
@@ -91,17 +92,13 @@ export class Link implements AsyncDisposable {
     return this.#problem;
   }
 
-  /** When the worker has said something last. */
-  get seenAt(): Date | undefined {
-    return this.#seenAt;
-  }
-
   /**
    * Takes what the worker says in the registry, where it has a lease of its own: it lives, so that it need not be
    * connected to. Undefined for a worker that is known by its link only.
    */
   setLease(leased: LinkedNode | undefined): void {
     this.#leased = leased;
+    if (leased) this.seen.note();
     if (this.#state !== 'resting') return;
     if (leased) this.#known = leased;
     else this.#wanted.resolve();
@@ -215,6 +212,7 @@ export class Link implements AsyncDisposable {
     const isOther = this.#known !== undefined && this.#known.id !== id;
     if (isOther && this.#state !== 'resting') this.#lose('it was started again');
     this.#known = { id, load, labels, version, instance_id };
+    socket.io.on('ping', this.seen.note);
     socket.on('event', this.#clients.deliver);
     socket.on('load', this.#take);
     this.#begin(socket);
@@ -229,7 +227,7 @@ export class Link implements AsyncDisposable {
     this.#broken = new AbortController();
     this.#state = 'live';
     this.#problem = undefined;
-    this.#seenAt = new Date();
+    this.seen.note();
     this.#attempted.resolve();
     log.info('a node is connected', { node, id: this.#known?.id });
     this.#use.watch();
@@ -311,7 +309,7 @@ export class Link implements AsyncDisposable {
   }
 
   readonly #take = (message: unknown): void => {
-    this.#seenAt = new Date();
+    this.seen.note();
     if (this.#known) this.#known = { ...this.#known, load: loadSchema.parse(message) };
   };
 }

@@ -54,7 +54,7 @@ export class NodeSource implements Source {
     const known = this.#known.get(info.node) ?? { info };
     known.info = info;
     this.#known.set(info.node, known);
-    this.#changes.note(known, [JSON.stringify(info)]);
+    this.#changes.note(known, [stampOf(info)]);
   }
 
   #forget(name: string, known: KnownNode): void {
@@ -63,4 +63,10 @@ export class NodeSource implements Source {
     this.#removed.note(known, []);
     this.#removed.retire(known);
   }
+}
+
+/** What of a node is told when it changes. One that is there is seen all the time. */
+function stampOf(info: NodeInfo): string {
+  const isThere = info.state === 'live' || info.state === 'draining';
+  return JSON.stringify(isThere ? { ...info, seen_at: null } : info);
 }

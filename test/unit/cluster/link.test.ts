@@ -206,6 +206,24 @@ describe('a link to a worker that has a lease in the registry', () => {
     expect(link.state).toBe('resting');
   });
 
+  it('has seen the worker when its lease was read, and with each heartbeat of its connection', async () => {
+    const worker = new ScriptedWorker();
+    await using link = scriptedLink([() => worker.dialled()], { leased: leasedRun() });
+    const ageAfter = async (ms: number) => {
+      await vi.advanceTimersByTimeAsync(ms);
+      return Date.now() - link.seen.at!.getTime();
+    };
+    expect(await ageAfter(1000)).toBe(1000);
+    link.setLease(leasedRun());
+    expect(await ageAfter(10)).toBe(10);
+    const connected = link.connect();
+    expect(await ageAfter(0)).toBe(0);
+    await connected;
+    expect(await ageAfter(500)).toBe(500);
+    worker.send('ping', undefined);
+    expect(await ageAfter(20)).toBe(20);
+  });
+
   it('tells the worker that the access of a principal has ended', async () => {
     const worker = new ScriptedWorker();
     await using link = scriptedLink([() => worker.dialled()], { leased: leasedRun() });

@@ -30,6 +30,7 @@ export class ScriptedWorker {
         return !isOpen();
       },
       on: this.#toLink.on.bind(this.#toLink),
+      io: { on: this.#toLink.on.bind(this.#toLink) },
       once: this.#toLink.once.bind(this.#toLink),
       emit: (name: string, message: unknown, acknowledge: Acknowledge = () => undefined) =>
         this.#sent.push({ name, message, acknowledge }),

@@ -53,7 +53,7 @@ export const nodeInfo = z.object({
   labels,
   sessions: z.int().describe('Open sessions and running one-shot commands'),
   capacity: z.int().describe('Most of them'),
-  seen_at: timestamp.nullable().describe('When it has answered last'),
+  seen_at: timestamp.nullable().describe('When it has shown last that it runs: over its link, or by its lease'),
 });
 
 /** A node in wire format. */

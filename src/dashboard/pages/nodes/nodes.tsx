@@ -57,6 +57,13 @@ function List({ nodes, last }: ListProps): JSX.Element {
   );
 }
 
+/** One that is there is seen all the time: only its changes are told. */
+function seenText({ url, state, seen_at: at }: Node): string | JSX.Element {
+  if (url === null) return 'this node';
+  if (state === 'live' || state === 'draining') return 'now';
+  return at === null ? 'never' : <Ago at={at} />;
+}
+
 const TONES: { readonly [S in Node['state']]: Tone } = { live: 'good', draining: 'warn', suspect: 'warn', lost: 'bad' };
 
 const COLUMNS: readonly Column<Node>[] = [
@@ -108,7 +115,7 @@ const COLUMNS: readonly Column<Node>[] = [
     key: 'seen',
     title: 'Seen',
     sortBy: ({ seen_at: at }) => at,
-    render: ({ url, seen_at: at }) => (url === null ? 'this node' : at === null ? 'never' : <Ago at={at} />),
+    render: seenText,
   },
   { key: 'url', title: 'Address', sortBy: ({ url }) => url, render: ({ url }) => url !== null && <code>{url}</code> },
 ];

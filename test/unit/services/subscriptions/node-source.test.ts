@@ -94,6 +94,15 @@ describe('the nodes of a subscriber', () => {
     void feedEarly();
     void feedLate();
     expect(early.events.at(-1)).toEqual({ nodes: [info('b', 1)], removed: [] });
+    // One that is there is seen all the time; of one that is away it is told when that was.
+    listed[0] = { ...info('a', 0), seen_at: '2026-01-01T00:00:00.000Z' };
+    source.look();
+    void feedEarly();
+    expect(early.events).toHaveLength(2);
+    listed[0] = { ...listed[0], state: 'suspect' };
+    source.look();
+    void feedEarly();
+    expect(early.events.at(-1)).toEqual({ nodes: [listed[0]], removed: [] });
     expect(late.events).toEqual([{ nodes: [info('b', 1), info('a', 0)], removed: [], complete: true }]);
   });
 });
