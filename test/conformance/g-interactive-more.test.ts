@@ -1,9 +1,10 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 
 import { INTERRUPTED, interrupt, interrupted, keys } from './harness/actions.js';
 import { processesWith } from './harness/leftovers.js';
 import { conformance } from './harness/runner.js';
 import { alone, oneOf, run, runWhile, type Trap } from './harness/table.js';
+import { eventually } from '../support/measure.js';
 
 const more: Trap[] = [
   interrupted('G2a', 'while :; do :; done'),
@@ -23,7 +24,7 @@ const more: Trap[] = [
         async (trap) => {
           await trap.output('go\n');
           // Between fork and exec a key reaches neither the shell nor the program, as at any terminal.
-          await vi.waitFor(() => {
+          await eventually(() => {
             expect(processesWith(trap.sleep.replace(' ', '\0')).length).toBe(1);
           }, 3000);
           await trap.input('\x03');

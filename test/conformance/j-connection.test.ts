@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 
 import { TestDaemon } from '../support/daemon.js';
 import { ROOT_MARK } from '../support/root.js';
@@ -12,6 +12,7 @@ import { WireClient } from '../support/wire.js';
 import type { TrapContext } from './harness/context.js';
 import { conformance } from './harness/runner.js';
 import { run, type Trap } from './harness/table.js';
+import { eventually } from '../support/measure.js';
 
 /** The built program. */
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -153,7 +154,7 @@ const configuration: Trap[] = [
       const daemon = trap.daemon as TestDaemon;
       writeFileSync(join(daemon.directory, 'config.yaml'), 'adapter:\n  max_output_size: -1\n');
       daemon.signal('SIGHUP');
-      await vi.waitFor(() => {
+      await eventually(() => {
         expect(daemon.output).toMatch(/config\.yaml:2:\d+: adapter\.max_output_size/);
       }, 10_000);
       const { original_stdout_size, stdout_truncated } = await trap.run('printf %0200d 0');

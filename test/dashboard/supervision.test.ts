@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 
 import { hrefOf } from '../../src/dashboard/router/route.js';
+import { eventually } from '../support/measure.js';
 import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
@@ -116,9 +117,14 @@ it('says what the machine has, and what to do about what it lacks', async ({ ope
 });
 
 /** A result of the check is kept for 30 s: this test comes last. */
-it('tells when the audit log was tampered with', async ({ openDashboard, daemon }) => {
-  const text = readFileSync(daemon.auditFile, 'utf8');
-  writeFileSync(daemon.auditFile, text.replace('seen-by-the-tail', 'never-by-the-tail'));
+it('tells when the audit log was tampered with', async ({ openDashboard, daemon, client }) => {
+  await client.run('echo as-it-was');
+  const text = await eventually(() => {
+    const records = readFileSync(daemon.auditFile, 'utf8');
+    expect(records).toContain('as-it-was');
+    return records;
+  });
+  writeFileSync(daemon.auditFile, text.replace('as-it-was', 'never-was'));
   const { page } = await openDashboard({ role: 'operator', route: hrefOf('audit') });
   const verify = async () => {
     await page.getByRole('button', { name: 'Verify again' }).click();

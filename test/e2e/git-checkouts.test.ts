@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 
 import { daemonTest } from '../support/daemon-test.js';
+import type { TestDaemon } from '../support/daemon.js';
 
 /** A program that shows that it was run. */
 const PROGRAM = '#!/bin/sh\ntouch "$(dirname "$0")/ran"\n';
@@ -60,19 +61,18 @@ describe('git in a checkout, without any confirmation', () => {
 const gated = daemonTest({ settings: { confirmation: { mode: 'self', preset: 'balanced' } } });
 
 describe('git in a repository whose settings name a program', () => {
-  let workspace: string;
+  let workspace: string | undefined;
   let hasRun: () => boolean;
 
-  gated.beforeAll(({ daemon }) => {
-    ({ workspace } = daemon);
-    hasRun = makeCheckout(workspace);
-  });
-
-  gated.beforeEach(() => {
+  gated.beforeEach(({ daemon }) => {
+    if (workspace !== daemon.workspace) {
+      ({ workspace } = daemon);
+      hasRun = makeCheckout(workspace);
+    }
     writeFileSync(join(workspace, '.gitattributes'), 'file diff=x filter=x\n');
   });
 
-  const check = (setting: string) => {
+  const check = ({ workspace }: TestDaemon, setting: string) => {
     const [key = '', value = ''] = setting.split('=');
     git(workspace, 'config', key, value);
     return () => {
@@ -87,8 +87,8 @@ describe('git in a repository whose settings name a program', () => {
     'filter.x.clean=./x.sh',
     'filter.x.process=./x.sh',
     'include.path=/tmp/other',
-  ])('is asked about: %s', async (setting, { client }) => {
-    const restore = check(setting);
+  ])('is asked about: %s', async (setting, { daemon, client }) => {
+    const restore = check(daemon, setting);
     const { status, reasons } = await client.run('git diff');
     expect({ status, reasons: String(reasons) }).toMatchObject({
       status: 'confirmation_required',
@@ -99,8 +99,8 @@ describe('git in a repository whose settings name a program', () => {
     expect((await client.run('git diff')).status).toBe('completed');
   });
 
-  gated('is not asked about for the programs of git-lfs', async ({ client }) => {
-    const restore = check('filter.lfs.clean=git-lfs clean -- %f');
+  gated('is not asked about for the programs of git-lfs', async ({ daemon, client }) => {
+    const restore = check(daemon, 'filter.lfs.clean=git-lfs clean -- %f');
     expect((await client.run('git status')).status).toBe('completed');
     restore();
   });

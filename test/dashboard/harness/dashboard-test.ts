@@ -14,19 +14,20 @@ export type OpenDashboard = (options?: OpenOptions) => Promise<OpenedDashboard>;
  */
 export const dashboardTest = (options: DaemonOptions = {}) => {
   const it = daemonTest(options)
-    .extend('opener', { scope: 'file' }, async ({ daemon }, { onCleanup }) => {
+    // eslint-disable-next-line no-empty-pattern -- vitest reads the names of what a fixture needs from its pattern
+    .extend('browser', { scope: 'file' }, async ({}, { onCleanup }) => {
       const browser = await launchChromium();
       onCleanup(() => browser.close());
-      return (asked: OpenOptions) => openDashboard(browser, daemon, asked);
+      return browser;
     })
-    .extend('openDashboard', ({ opener }, { onCleanup }) => {
+    .extend('openDashboard', ({ browser, daemon }, { onCleanup }) => {
       const opened: { readonly close: () => Promise<void> }[] = [];
       onCleanup(async () => {
         const results = await Promise.allSettled(opened.map(({ close }) => close()));
         for (const result of results) if (result.status === 'rejected') throw result.reason;
       });
       const open: OpenDashboard = async (asked = {}) => {
-        const one = await opener(asked);
+        const one = await openDashboard(browser, daemon, asked);
         opened.push(one);
         return one;
       };

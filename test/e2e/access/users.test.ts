@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
@@ -196,7 +196,7 @@ describeRootIf(canMakeUsers)('tokens with a user of their own', () => {
       const id = await asAlice.openSession({ sandbox });
       expect(await asAlice.run(`cat ${login}`, id)).toMatchObject({ exit_code: 0, stdout: '' });
       alice.run(`echo new >${login}.new && mv ${login}.new ${login}`);
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         expect(await asAlice.run(`cat ${login}`, id)).toMatchObject({ exit_code: 0, stdout: '' });
       });
     }

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type AdapterClient, connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { CliProcess, runCli } from '../cli/support.js';
 import { behaving, expectNothingLeft, samplePath, sleepers, uniqueSleep } from './support.js';
+import { eventually } from '../../support/measure.js';
 
 const SLEEP = uniqueSleep(7201);
 
@@ -152,7 +153,7 @@ describe('shell-adapter llm', () => {
       input: '',
     });
     await asking.until('stdout', /begun/);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(sleepers(SLEEP).length).toBeGreaterThan(0);
     });
     asking.child.kill('SIGINT');

@@ -2,12 +2,13 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RequestInput } from '../../../src/core/protocol/requests.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
 import { behaving, expectNothingLeft, samplePath, scratchOf, sleepers, uniqueSleep } from './support.js';
+import { eventually } from '../../support/measure.js';
 
 const USER = (content: string) => [{ role: 'user' as const, content }];
 
@@ -382,7 +383,7 @@ describe('cancellation', () => {
   it('ends all processes of the tool', async () => {
     const answering = stream('gone', { call_id: 'to-cancel' });
     await client.event('llm_chunk', ({ call_id: id }) => id === 'to-cancel');
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(sleepers(SLEEP.gone)).toHaveLength(3);
     });
     expect(await client.request('cancel_llm', { call_id: 'to-cancel' })).toEqual({
@@ -437,7 +438,7 @@ describe('cancellation', () => {
 describe('several calls of one tool', () => {
   it('wait for each other, and not all of them', async () => {
     const running = call('queue', { call_id: 'first', timeout_ms: 20_000 });
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(sleepers(SLEEP.queue)).toHaveLength(1);
     });
     const waiting = call('queue', { call_id: 'second', timeout_ms: 20_000 });

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { LlmService, SERVICE_ANSWER } from '../../support/llm/llm-service.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
 import { behaving } from './support.js';
+import { eventually } from '../../support/measure.js';
 
 const MESSAGES = [
   { role: 'system' as const, content: 'Be brief.' },
@@ -88,7 +89,7 @@ describe.each(SERVICES)('%s', (provider) => {
   it.each(['fake-hang', 'fake-hangmid'])('runs into its time-out with %s, and hangs up', async (model) => {
     const { error } = await client.request('llm_stream', { provider, model, messages: MESSAGES, timeout_ms: 300 });
     expect(error?.code).toBe('LLM_TIMEOUT');
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(service.seen.at(-1)?.hasGone()).toBe(true);
     });
   });
@@ -97,12 +98,12 @@ describe.each(SERVICES)('%s', (provider) => {
     const id = `cancel-${provider}`;
     const before = service.seen.length;
     const answering = client.request('llm_call', { provider, model: 'fake-hang', messages: MESSAGES, call_id: id });
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(service.seen.length).toBe(before + 1);
     });
     await client.request('cancel_llm', { call_id: id });
     expect((await answering).error?.code).toBe('LLM_CANCELLED');
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(service.seen.at(-1)?.hasGone()).toBe(true);
     });
   });

@@ -7,6 +7,7 @@ import type { TestDaemon } from '../../support/daemon.js';
 import { isRoot, ROOT_MARK } from '../../support/root.js';
 import { canBeNobody, canSandbox, SECRET, startAsNobody, startSandboxed } from '../../support/sandbox.js';
 import { WireClient } from '../../support/wire.js';
+import { eventually } from '../../support/measure.js';
 
 const users = [isRoot ? `root ${ROOT_MARK}` : 'this user', ...(canBeNobody ? [`nobody ${ROOT_MARK}`] : [])];
 const KINDS = (['workspace', 'strict'] as const).flatMap((profile) => users.map((user) => ({ profile, user })));
@@ -102,7 +103,7 @@ describe.runIf(canSandbox).each(KINDS)('$profile, as $user', ({ profile, user })
     // The directory is another one than at the start of the sandbox.
     const login = join(home, '.config/gh/hosts.yml');
     replace(login);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(hiddenAgain(login)).toBe(namespaces + 1);
     });
     expect(await client.run(`cat ${files.join(' ')} 2>/dev/null`, session)).toMatchObject({ stdout: '' });

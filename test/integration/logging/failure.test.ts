@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type FakeStderr, makeDirectory, readLines, start, untilWritten } from './support.js';
+import { eventually } from '../../support/measure.js';
 
 const FORMAT = { log_format: '%(message)s' };
 const isRoot = process.getuid?.() === 0;
 
 /** Resolves when standard error has said that the log cannot be written. */
 async function untilWarned(stderr: FakeStderr): Promise<void> {
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(stderr.text).not.toBe('');
   });
 }
@@ -24,7 +25,7 @@ describe('a log that cannot be written', () => {
     log.info('record');
     await untilWarned(stderr);
     rmSync(file, { recursive: true });
-    await vi.waitFor(() => {
+    await eventually(() => {
       logged += 1;
       log.info('record');
       expect(existsSync(file)).toBe(true);
@@ -118,12 +119,12 @@ describe('a full disk', () => {
     for (let index = 0; index < 500; index += 1) log.info(line);
     await untilWarned(stderr);
     log.info(line);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(statSync(file).size % 1000).toBe(0);
     });
     rmSync(join(disk, 'ballast'));
     log.info('room');
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(readLines(file).some((text) => text.startsWith('the log can be written again'))).toBe(true);
     });
     log.info('last');

@@ -2,10 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { LoggingConfiguration } from '../../../src/config/model/configuration.js';
 import { loadConfiguration } from '../../../src/config/read/load.js';
 import { createLogging, type Logging, type LoggingOptions } from '../../../src/logging/logging.js';
+import { eventually } from '../../support/measure.js';
 
 /** The input of `logging`, in the file's names. */
 export type LoggingInput = NonNullable<Parameters<typeof loadConfiguration>[0]['overrides']>['logging'];
@@ -71,7 +72,7 @@ export function listOpenFiles(): string[] {
 
 /** Resolves when a file ends with this line. */
 export async function untilWritten(file: string, line: string): Promise<void> {
-  await vi.waitFor(() => {
+  await eventually(() => {
     if (readLines(file).at(-1) !== line) throw new Error(`${file} does not end with ${line}`);
   });
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { makeFifos, openReader } from '../../../../src/engine/system/fifo.js';
 import { OutputPipe } from '../../../../src/engine/output/output-pipe.js';
+import { eventually } from '../../../support/measure.js';
 
 let directory: string;
 let path: string;
@@ -37,7 +38,7 @@ function write(text: string): void {
 }
 
 const untilReceived = (text: string) =>
-  vi.waitFor(() => {
+  eventually(() => {
     expect(received).toBe(text);
   });
 
@@ -56,7 +57,7 @@ describe('a pipe that is listened to', () => {
     const onEnd = vi.fn();
     pipe.listen(take, onEnd);
     write('a');
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(onEnd).toHaveBeenCalledOnce();
     });
     expect(received).toBe('a');
@@ -111,7 +112,7 @@ describe('a pipe for which there is no second descriptor', () => {
     const onEnd = vi.fn();
     write('a');
     scarcePipe.listen(take, onEnd);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(onEnd).toHaveBeenCalledOnce();
     });
     expect(received).toBe('a');

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
 import { TAG_VARIABLE } from '../../../../src/engine/platform/contract/process-entry.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
@@ -9,6 +9,7 @@ import { plainRoot } from '../../../../src/engine/process/process-root.js';
 import { endProcesses, signalProcesses } from '../../../../src/engine/process/end-processes.js';
 import { findCommandProcesses, findSessionProcesses } from '../../../../src/engine/process/find-processes.js';
 import { reportProcesses } from '../../../../src/engine/process/reported-process.js';
+import { eventually } from '../../../support/measure.js';
 
 const { processes } = linux;
 const { isAlive, commandLine } = processes;
@@ -69,7 +70,7 @@ describe('process trees', () => {
     const tag = newTag();
     const beginning = processes.markStart();
     const shell = await start(`(env -i setsid ${ORPHAN} &) ; echo ready; exec sleep 300`, `${tag}.0`);
-    const sleeper = await vi.waitFor(() => {
+    const sleeper = await eventually(() => {
       const found = processes.list().find(({ pid }) => pid !== shell.pid && commandLine({ pid, name: '' }) === ORPHAN);
       expect(found).toBeDefined();
       return found!;

@@ -10,6 +10,7 @@ import { ShellGate } from '../../../../src/services/gate/shell-gate.js';
 import { TypingGate } from '../../../../src/services/gate/typing-gate.js';
 import type { SessionFacts } from '../../../../src/services/gate/session-facts.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
+import { eventually } from '../../../support/measure.js';
 
 const CALLER = { principal: LOCAL_PRINCIPAL };
 const FACTS = factsOfFreshShell('/work/space');
@@ -109,7 +110,7 @@ describe('the gate', () => {
     expect(gate.admit({ command: 'ls' }, session('other'), CALLER)).toBeUndefined();
     // Each looks at the session when the one before it has passed.
     for (let count = 1; count <= 3; count += 1) {
-      await vi.waitFor(() => expect(waiting).toHaveLength(count));
+      await eventually(() => expect(waiting).toHaveLength(count));
       waiting[count - 1]?.();
     }
     await all;

@@ -6,6 +6,7 @@ import type { ProcessSnapshot } from '../../../../src/engine/limits/process-snap
 import { UseMeter } from '../../../../src/engine/command/resource-use.js';
 import { NamespacePids } from '../../../../src/engine/process/namespace-pids.js';
 import { ResourceMonitor } from '../../../../src/services/resources/resource-monitor.js';
+import { eventually } from '../../../support/measure.js';
 
 /** How long each sample takes, in milliseconds: on a machine whose CPUs are busy with something else. */
 const SAMPLE_MS = 200;
@@ -41,7 +42,7 @@ describe('the resource monitor', () => {
       log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     });
     monitor.watch(target(), listener);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(sample.mock.settledResults).toHaveLength(1);
     });
     const { length: before } = sample.mock.calls;
@@ -68,7 +69,7 @@ describe('the resource monitor', () => {
       log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     });
     monitor.watch(watched, listener);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(sample.mock.calls.length).toBeGreaterThan(2);
     });
   });
@@ -89,7 +90,7 @@ describe('the resource monitor', () => {
       log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     });
     monitor.watch(watched, listener);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(command.meter.kernel).toEqual({ kills: 1, refusedForks: 2 });
     });
   });
