@@ -145,7 +145,10 @@ export class TestDaemon implements AsyncDisposable {
 
   /** Makes a token; gives its secret. */
   createToken(role: Role, name: string, lifeMs?: number): string {
-    return this.tokens.create({ name, role, lifeMs }).secret;
+    const { tokens } = this;
+    // Of an attempt of the same test that has failed.
+    if (tokens.read().tokens.some((token) => token.name === name)) tokens.revoke(name);
+    return tokens.create({ name, role, lifeMs }).secret;
   }
 
   get tokens(): TokenFiles {
