@@ -6,6 +6,12 @@ import { drain, openReader, sharedReadBuffer } from '../system/fifo.js';
 /** Delay before attaching a stream is retried after EMFILE, in milliseconds. */
 const RETRY_MS = 20;
 
+/**
+ * Time that output may take of one turn of the event loop, in milliseconds. libuv reads a pipe up to 32 times in a turn, as long as each read
+ * fills its buffer: 2 MiB, which take 10 ms to be streamed, while all other sessions wait.
+ */
+const MAX_TURN_MS = 1;
+
 /** Receives the bytes of a pipe. The chunk is only valid during the call. */
 export type ChunkSink = (chunk: Buffer) => void;
 
@@ -24,6 +30,9 @@ export class OutputPipe {
   /** Set while a stream waits for a free descriptor. */
   #retry: NodeJS.Timeout | undefined;
   #isPaused = false;
+  /** Time that the sink has taken since the pipe was last left for the next turn, in milliseconds. */
+  #busyMs = 0;
+  #nextTurn: NodeJS.Immediate | undefined;
 
   /** @param open opens a reader */
   constructor(path: string, open = openReader) {
@@ -54,8 +63,11 @@ export class OutputPipe {
     const onread = {
       buffer: sharedReadBuffer,
       callback: (length: number) => {
-        if (this.#stream === stream) sink(sharedReadBuffer.subarray(0, length));
-        return !this.#isPaused;
+        if (this.#stream !== stream) return false;
+        const start = performance.now();
+        sink(sharedReadBuffer.subarray(0, length));
+        this.#busyMs += performance.now() - start;
+        return !this.#isPaused && !this.#leaveForNextTurn();
       },
     };
     // `onread` (net.connect's, which the constructor takes too) reads into one buffer, without the stream's own queue.
@@ -90,6 +102,19 @@ export class OutputPipe {
     if (!isPaused) this.#stream?.resume();
   }
 
+  /** Has the rest read in the next turn of the event loop, when this one has been busy long enough; returns whether it has. */
+  #leaveForNextTurn(): boolean {
+    if (this.#busyMs < MAX_TURN_MS) return false;
+    this.#busyMs = 0;
+    this.#nextTurn ??= setImmediate(this.#resume);
+    return true;
+  }
+
+  readonly #resume = (): void => {
+    this.#nextTurn = undefined;
+    if (!this.#isPaused) this.#stream?.resume();
+  };
+
   /** Reads everything that has been written so far. `held`: some process still has the pipe open. */
   drain(sink: ChunkSink): 'free' | 'held' {
     return drain(this.#fd, sink);
@@ -101,6 +126,8 @@ export class OutputPipe {
     this.#stream = undefined;
     clearTimeout(this.#retry);
     this.#retry = undefined;
+    clearImmediate(this.#nextTurn);
+    this.#nextTurn = undefined;
     this.#isPaused = false;
     stream?.destroy();
   }

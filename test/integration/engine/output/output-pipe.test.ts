@@ -53,6 +53,29 @@ describe('a pipe that is listened to', () => {
     expect(pipe.isListening).toBe(true);
   });
 
+  it('leaves all else its turn, however fast its writer is', async () => {
+    const writer = openSync(path, 'w');
+    const full = Buffer.alloc(64 * 1024);
+    const turns: number[] = [];
+    let chunks = 0;
+    const slow = () => {
+      chunks += 1;
+      const start = performance.now();
+      while (performance.now() - start < 2);
+      // The next read finds as much again.
+      writeSync(writer, full);
+    };
+    pipe.listen(slow);
+    writeSync(writer, full);
+    while (turns.length < 10 || chunks === 0) {
+      const before = chunks;
+      await new Promise((resolve) => setImmediate(resolve));
+      turns.push(chunks - before);
+    }
+    closeSync(writer);
+    expect(Math.max(...turns)).toBe(1);
+  });
+
   it('tells the end of the last writer to who asks for it, and is not read on', async () => {
     const onEnd = vi.fn();
     pipe.listen(take, onEnd);
