@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { randomBytes } from '../system/random.js';
+import { BLOCK_BYTES, sharedBlocks } from './block-pool.js';
 
 const writeBlocks = promisify(writev);
 const readAt = promisify(read);
@@ -11,8 +12,6 @@ const removeFile = promisify(rm);
 
 /** Up to this size an output stays in memory: most outputs never touch the disk. */
 const IN_MEMORY_BYTES = 32 * 1024;
-/** Size of a block of the file; all queued blocks are written at once. */
-const BLOCK_BYTES = 256 * 1024;
 /** Number of blocks that may be queued for a slow disk before backpressure applies. */
 const MAX_QUEUED_BLOCKS = 8;
 
@@ -77,8 +76,6 @@ export class Spool {
   #block: Buffer | undefined;
   #blockLength = 0;
   readonly #queue: Buffer[] = [];
-  /** Written blocks for reuse: fresh memory costs more than the copy into it. */
-  readonly #spare: Buffer[] = [];
   #fd: number | undefined;
   #writing: Promise<void> | undefined;
   /** Pending reads. */
@@ -86,7 +83,6 @@ export class Spool {
   #onUncongested: (() => void) | undefined;
   /** Accepts no more: the budget is used up, or the file has failed. */
   #isFull = false;
-  #hasEnded = false;
   #hasFailed = false;
   #isDisposed = false;
   #error: string | undefined;
@@ -156,8 +152,6 @@ export class Spool {
 
   /** Notes that the command has ended: its background jobs may still write, but may be evicted. */
   end(): void {
-    this.#hasEnded = true;
-    this.#spare.length = 0;
     void this.flush();
     if (this.#fd !== undefined) this.#budget.noteEnd(this);
   }
@@ -230,7 +224,7 @@ export class Spool {
   #append(bytes: Uint8Array): void {
     let rest = bytes;
     while (rest.length > 0) {
-      this.#block ??= this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#block ??= sharedBlocks.take();
       const part = rest.subarray(0, BLOCK_BYTES - this.#blockLength);
       this.#block.set(part, this.#blockLength);
       this.#blockLength += part.length;
@@ -257,7 +251,7 @@ export class Spool {
         this.#fail(error);
       }
       this.#queue.splice(0, blocks.length);
-      if (!this.#hasEnded) this.#spare.push(...blocks.filter(({ length }) => length === BLOCK_BYTES));
+      sharedBlocks.give(blocks);
       this.#onUncongested?.();
       this.#onUncongested = undefined;
     }
