@@ -2,7 +2,6 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Configuration } from '../config/model/configuration.js';
-import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
 import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
@@ -76,8 +75,7 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
     metrics,
   });
   closers.push(() => launcher[Symbol.asyncDispose]());
-  const isLimited = (limits: Limits) => context.limits().areAskedFor(limits);
-  const shared: SharedParts = { platform, mechanism, runtime, starter, shell, isLimited };
+  const shared: SharedParts = { platform, mechanism, runtime, starter, shell, ...limitsOf(context) };
   const runners = buildRunners({ ...shared, launcher }, context);
   const checkpointWorkers = new CheckpointWorkers();
   closers.push(() => checkpointWorkers[Symbol.asyncDispose]());
@@ -96,6 +94,12 @@ export async function buildEngine(context: EngineContext): Promise<Engine> {
     ...forUsers(launcher, shared, context),
   };
 }
+
+/** The limits of processes, as they are in force when they are asked for. */
+const limitsOf = ({ limits }: EngineContext): Pick<SharedParts, 'isLimited' | 'standardLimits'> => ({
+  isLimited: (asked) => limits().areAskedFor(asked),
+  standardLimits: () => limits().resources,
+});
 
 /** A gateway of a cluster runs nothing. */
 const isGateway = ({ cluster }: Configuration): boolean => cluster.enabled && cluster.role === 'gateway';
@@ -137,7 +141,7 @@ async function prepareDirectories(
 
 type RunnerParts = Pick<
   OneShotOptions,
-  'platform' | 'mechanism' | 'runtime' | 'starter' | 'launcher' | 'shell' | 'isLimited'
+  'platform' | 'mechanism' | 'runtime' | 'starter' | 'launcher' | 'shell' | 'isLimited' | 'standardLimits'
 >;
 
 /** Builds the shell pool for sessions and the runner for one-shots. */

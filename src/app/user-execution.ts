@@ -25,6 +25,7 @@ export interface SharedParts {
   readonly mechanism: LimitMechanism;
   readonly shell: InstalledShell;
   readonly isLimited: (limits: Limits) => boolean;
+  readonly standardLimits: () => Limits;
   /** Ports of the daemon, once it listens. */
   readonly ownPorts?: readonly number[];
 }

@@ -1,4 +1,3 @@
-import { hasLimits } from '../../core/limits/limits.js';
 import type { Command, EndReason } from '../command/command.js';
 import type { LimitTarget } from '../command/limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
@@ -40,7 +39,7 @@ export function startWithLimits(command: Command, process: OneShotProcess): void
   const cpuMs = process.pid === undefined ? 0 : group.cpuMs();
   command.meter.begin({ group, limits, atStart: { cpuMs, writtenBytes: 0 } });
   const setLimits = () => {
-    if (hasLimits(limits)) group.setLimits(limits);
+    group.setLimits(limits);
   };
   // Only once it runs: during the start the starter, with all its threads, is in the group too.
   if (process.pid === undefined) void process.started.then(setLimits);

@@ -16,6 +16,7 @@ import type { OneShotProcess } from './one-shot-process.js';
 import { OrphanReaper } from './orphan-reaper.js';
 import type { ProcessEnd } from './process-starter.js';
 import { OneShotStarter } from './one-shot-start.js';
+import { PendingWork } from '../system/pending-work.js';
 import { WarmShells, type WarmShellsOptions } from './warm-shells.js';
 
 /** Limit of the fast path, in milliseconds: for shorter commands a stream costs more than the command. */
@@ -43,6 +44,8 @@ export class OneShotRunner implements AsyncDisposable {
   readonly #shells: WarmShells;
   readonly #starter: OneShotStarter;
   readonly #orphanReaper: OrphanReaper;
+  /** Commands that have not ended, or have left pipes, files and a group that are still there. */
+  readonly #settling = new PendingWork();
   #isClosed = false;
 
   constructor(options: OneShotOptions) {
@@ -126,6 +129,7 @@ export class OneShotRunner implements AsyncDisposable {
     this.#isClosed = true;
     for (const command of this.#flights.keys()) this.terminate(command, { status: 'killed', killedBy: 'shutdown' });
     await Promise.all([...this.#flights.keys()].map((command) => command.finished));
+    await Promise.all(this.#settling.all);
     await this.#shells.close();
     await this.#orphanReaper[Symbol.asyncDispose]();
     await this.#shells[Symbol.asyncDispose]();
@@ -162,7 +166,11 @@ export class OneShotRunner implements AsyncDisposable {
     ];
     const flight: Flight = { feeds: [stdout, stderr], timers, termination: undefined, ...started };
     this.#flights.set(command, flight);
-    void process.ended.then((end) => this.#settle(flight, end));
+    const settle = (end: ProcessEnd) => {
+      for (const timer of timers) clearTimeout(timer);
+      return this.#settle(flight, end);
+    };
+    this.#settling.add(process.ended.then(settle));
   }
 
   #listenToStdout(command: Command, { started }: OneShotProcess, feed: PipeFeed): void {
@@ -173,8 +181,7 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
-    const { command, process, beginning, feeds, timers } = flight;
-    for (const timer of timers) clearTimeout(timer);
+    const { command, process, beginning, feeds } = flight;
     const how = commandEnd(end, command, this.#options.env['PATH']);
     const { group, numbers, isIsolated, shellLine, processes } = process;
     const watched = { group, numbers, isEnding: processes.isEnding, limits: {}, own: [] };
@@ -201,16 +208,20 @@ export class OneShotRunner implements AsyncDisposable {
       ),
       warnings: [...(how.warnings ?? []), ...kept, ...(hadBackground ? [BACKGROUND_ENDED] : [])],
     });
-    this.#cleanUp(flight);
+    await this.#cleanUp(flight, hadBackground || survivors.length > 0);
   }
 
-  #cleanUp({ process }: Flight): void {
+  /** @param hasRest whether processes are left, which must not outlive the result for long */
+  async #cleanUp({ process }: Flight, hasRest: boolean): Promise<void> {
+    if (!hasRest) await nextTurn();
     process.files.remove();
     this.#orphanReaper.end(process);
     this.#shells.releasePipes(process.pipes);
     this.#shells.refillNow();
   }
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Ends what is still running of a terminated command; returns the processes that survive. */
 async function endRest({ process, termination }: Flight): Promise<ProcessEntry[]> {

@@ -35,6 +35,8 @@ export interface WarmShellsOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Whether the current configuration, or a request, has asked for the limits of a command. */
   readonly isLimited: (limits: Limits) => boolean;
+  /** Limits of commands that ask for none: shells get them ahead of need too. */
+  readonly standardLimits: () => Limits;
   /** Number of shells to start ahead of need, each used once. */
   readonly prewarm: number;
   readonly log: Log;
@@ -136,7 +138,12 @@ export class WarmShells implements AsyncDisposable {
 
   async #fill(): Promise<void> {
     while (!this.#isClosed && this.#warm.length < this.#options.prewarm) {
-      this.#warm.push(await this.#startShell(this.#standardKind));
+      const process = await this.#startShell(this.#standardKind);
+      // Only once it runs: during the start the starter, with all its threads, is in the group too.
+      void process.started.then(() => {
+        if (!process.hasEnded) process.group.setLimits(this.#options.standardLimits());
+      });
+      this.#warm.push(process);
     }
   }
 
