@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import type { TestDaemon } from '../support/daemon.js';
 import { TestCluster, type TestWorker } from './harness/cluster.js';
 
 /** Nodes whose network encrypts. */
@@ -41,6 +42,29 @@ describe('links without TLS', () => {
       cluster.startWorker('worker-1'),
     ]);
     expect((await cluster.register(gateway, withoutTls(worker))).problem).toMatch(/socket hang up|ECONNRESET/);
+  });
+});
+
+describe('requests per second', () => {
+  /** More than the limits below allow at once. */
+  const MANY = 40;
+
+  it('are counted at the gateway of a client, and not again at the worker', async () => {
+    const limited = { auth: { requests_per_second: 5 } };
+    await using cluster = new TestCluster(ENDING);
+    const [gateway, strict, worker] = await Promise.all([
+      cluster.startGateway(),
+      cluster.startGateway('gate-2', {}, { settings: limited }),
+      cluster.startWorker('worker-1', limited),
+    ]);
+    for (const each of [gateway, strict]) await cluster.register(each, worker);
+    const codesAt = async (at: TestDaemon) => {
+      await using client = await cluster.connect(at);
+      const requests = Array.from({ length: MANY }, () => client.request('list_directory', { path: '.' }));
+      return new Set((await Promise.all(requests)).map(({ error }) => error?.code));
+    };
+    expect(await codesAt(gateway)).toEqual(new Set([undefined]));
+    expect(await codesAt(strict)).toEqual(new Set([undefined, 'RATE_LIMITED']));
   });
 });
 
