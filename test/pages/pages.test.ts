@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Begins in a fresh clone, and installs the command that the other pages use. */
 const FIRST_PAGE = 'README.md';
-/** Likewise; it says more about the installation. */
+/** Begins in a fresh clone too, and says more about the installation. The dependencies are there: the first page has installed them. */
 const INSTALLATION_PAGE = 'docs/guide/getting-started.md';
 /** Its examples need programs and accounts of other vendors; `npm run test:real-agents` tries what can be tried. */
 const UNTRIED = ['docs/guide/agents.md'];
@@ -68,7 +68,7 @@ describe('a reader who follows the page from the top in a fresh clone', () => {
     const reader = readerAt('installation');
     const first = await installed();
     reader.cloneRepository();
-    reader.sharePackages(first);
+    reader.shareDependencies(first);
     await follow(INSTALLATION_PAGE, reader);
   });
 
