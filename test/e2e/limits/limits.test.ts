@@ -127,18 +127,19 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
     });
 
     it('too much CPU over the window; a shorter burst and a long sleep are let go', async () => {
-      const id = await openWith({ cpu_percent: 30 });
-      expect(await client.run('timeout 0.2 sh -c "while :; do :; done"; sleep 1.5', id)).toMatchObject({
+      // Low enough for what a busy machine leaves to one loop of many.
+      const id = await openWith({ cpu_percent: 15 });
+      expect(await client.run('timeout 0.05 sh -c "while :; do :; done"; sleep 1.5', id)).toMatchObject({
         exit_code: 0,
       });
       const { ms, value } = await timed(() => client.run('while :; do :; done', id));
       expect(value).toMatchObject({
         status: 'killed',
         killed_by: 'cpu',
-        limit: { resource: 'cpu_percent', limit: 30 },
+        limit: { resource: 'cpu_percent', limit: 15 },
       });
       // The window may have begun while the command before slept.
-      expect(ms).toBeGreaterThan(250);
+      expect(ms).toBeGreaterThan(100);
       await expectUnharmed(id, 'while');
     });
 
