@@ -33,6 +33,9 @@ const GENTLE_ATTEMPTS = 10;
 /** How long such an attempt waits for the shell without letting anything else run, in milliseconds. */
 const SPIN_MS = 2;
 
+/** Attempts that wait for the rest of a pipeline: a shell needs some milliseconds for it. */
+const PIPELINE_ATTEMPTS = 4;
+
 /** A shell, with the processes of the machine. */
 export interface SignalledShell {
   readonly pid: number;
@@ -42,6 +45,8 @@ export interface SignalledShell {
   readonly hasDriver: boolean;
   /** Whether the command has not started, or the shell has left it and is about to report: see `ShellProcess`. */
   readonly holdsRequests: boolean;
+  /** Whether the shell may be about to start the rest of a pipeline, which a signal would miss. */
+  readonly mayStartMore: boolean;
   /** Of those who stop it for a moment: one would have it go on while another looks at it. */
   readonly stops: Turns;
 }
@@ -144,8 +149,7 @@ export async function signalForeground(request: ForegroundSignal): Promise<Repor
   if (!request.shell.hasDriver) return signalReplacement(request);
   const deadline = performance.now() + ATTEMPTS_MS;
   for (let tries = 0; ; tries += 1) {
-    const stopsProgram = tries >= GENTLE_ATTEMPTS;
-    const { tookEffect, processes } = await request.shell.stops.take(() => attempt(request, stopsProgram));
+    const { tookEffect, processes } = await request.shell.stops.take(() => attempt(request, tries));
     if (tookEffect || request.isOver() || performance.now() > deadline) return processes;
     await sleep(Math.random() * PAUSE_MS);
     if (request.isOver()) return processes;
@@ -160,19 +164,19 @@ function signalReplacement({ shell: { root, processes }, signal, onSend }: Foreg
   return sendSignal(-shell.foregroundGroup, signal) ? reportProcesses([leader], processes, root) : [];
 }
 
-async function attempt(request: ForegroundSignal, stopsProgram: boolean): Promise<Attempt> {
+async function attempt(request: ForegroundSignal, tries: number): Promise<Attempt> {
   if (mustWait(request)) return NO_EFFECT;
   const { readNow } = request.shell.processes;
   const shellPid = request.shell.root.main;
   const wasStopped = readNow(shellPid)?.state === 'T';
   if (!sendSignal(shellPid, 'SIGSTOP')) return NO_RECIPIENT;
-  const resumeProgram = stopsProgram ? stopProgram(shellPid, readNow) : NOT_STOPPED;
+  const resumeProgram = tries >= GENTLE_ATTEMPTS ? stopProgram(shellPid, readNow) : NOT_STOPPED;
   try {
     const hasStopped = await until(() => readNow(shellPid)?.state === 'T');
     await whenReportsAreRead();
     const shell = readNow(shellPid);
     if (!shell || shell.foregroundGroup <= 0 || request.isOver()) return NO_RECIPIENT;
-    return hasStopped ? await signalStopped(shell, request, resumeProgram) : NO_EFFECT;
+    return hasStopped ? await signalStopped(shell, request, resumeProgram, tries) : NO_EFFECT;
   } finally {
     // Before the shell, which would take a stopped program for a suspended job.
     resumeProgram();
@@ -180,17 +184,25 @@ async function attempt(request: ForegroundSignal, stopsProgram: boolean): Promis
   }
 }
 
+/**
+ * Whether the rest of a pipeline may come after the signal. It is not waited for in later attempts: a shell that runs the
+ * last part of a pipeline itself may be anywhere.
+ */
+const mayMissSome = ({ group, foregroundGroup }: ProcessEntry, { shell }: ForegroundSignal, tries: number): boolean =>
+  tries < PIPELINE_ATTEMPTS && foregroundGroup !== group && shell.mayStartMore;
+
 /** Signals the foreground of a shell that has stopped. */
 async function signalStopped(
   shell: ProcessEntry,
   request: ForegroundSignal,
   resumeProgram: () => void,
+  tries: number,
 ): Promise<Attempt> {
   const { childrenOf, isBeforeExec, isWaitingCopy } = request.shell.processes;
   // A program that is about to be started may need the shell for it, as the first one of a job in bash does: no
   // waiting here.
   const isStarting = (child: ProcessEntry) => isBeforeExec(child, shell.pid) || isWaitingCopy(child, shell.pid);
-  if (childrenOf(shell.pid).some(isStarting)) return NO_EFFECT;
+  if (mayMissSome(shell, request, tries) || childrenOf(shell.pid).some(isStarting)) return NO_EFFECT;
   return shell.foregroundGroup === shell.group
     ? signalShell(shell, request)
     : await signalProgram(shell, request, resumeProgram);

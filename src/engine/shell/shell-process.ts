@@ -141,6 +141,11 @@ export class ShellProcess {
     return this.processes.descriptorTarget(this.pid, requestFd) === this.requestPath;
   }
 
+  /** Whether the shell may be about to start the rest of a pipeline, which an interrupt would miss. */
+  get mayStartMore(): boolean {
+    return this.installed.shell.losesInterruptOfHalfPipeline === true && !this.processes.isWaiting(this.pid);
+  }
+
   /** Whether the FIFOs that commands need still exist. */
   get hasItsFiles(): boolean {
     return existsSync(this.requestPath);

@@ -119,6 +119,11 @@ export interface Shell {
   /** Terminal input that recovers a shell which has returned to a prompt that is not the driver's. */
   readonly recall: string;
   /**
+   * Whether a pipeline goes on if an interrupt ends its first programs before the shell has started the last one.
+   * @default false
+   */
+  readonly losesInterruptOfHalfPipeline?: boolean;
+  /**
    * Line for the request pipe at which an idle shell reports a command that it has not reported, since interrupts have
    * cut that short as well. Undefined for drivers that need none.
    */

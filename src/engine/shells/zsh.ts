@@ -38,5 +38,6 @@ export const zsh: Shell = {
     'jobs, positional parameters, open descriptors, a trap on EXIT, and variables that are special, tied, or above 1 MB or 4 MB together',
   restore: (stateFile) => `builtin . ${quote(stateFile)}`,
   recall: '',
+  losesInterruptOfHalfPipeline: true,
   ...POSIX_SETTING,
 };

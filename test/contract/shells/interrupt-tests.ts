@@ -20,6 +20,8 @@ interface InterruptRow {
 const INTERRUPTED: Expected = { stdout: 'go\n', exitCode: 130, status: 'interrupted' };
 /** Enough for a race of some microseconds to show now and then. */
 const HASTY_INTERRUPTS = 40;
+/** Enough for an interrupt to come between two programs of a pipeline, on a loaded machine too. */
+const HASTY_PIPELINES = 100;
 /** Where each of them runs ps(1) several times. */
 const FEW_HASTY_INTERRUPTS = 10;
 const TRAP_IS_FOR_THE_SHELL = 'the interrupt of a program ends the command, and no trap is run';
@@ -28,6 +30,11 @@ const ROWS: readonly InterruptRow[] = [
   { title: 'a program', command: 'echo go; sleep 30; echo no', program: 'sleep' },
   // The last of a pipeline decides what comes of it, and is started last.
   { title: 'a pipeline', command: 'echo go; sleep 30 | cat; echo no', program: 'cat' },
+  {
+    title: 'a pipeline into a loop of the shell',
+    command: 'echo go; sleep 30 | while read -r x; do :; done; echo no',
+    program: 'sleep',
+  },
   { title: 'a loop of programs', command: 'echo go; for i in 1 2 3; do sleep 30; done; echo no', program: 'sleep' },
   { title: 'a loop of the shell alone', command: 'echo go; while true; do true; done; echo no' },
   { title: 'a function', command: 'f() { sleep 30; echo no; }; echo go; f; echo no', program: 'sleep' },
@@ -167,6 +174,16 @@ function shortProgramTests(open: () => Promise<TestSession>): void {
       expectResult(await running.result(), INTERRUPTED, `loop ${index}`, session.directory);
     }
     expect(session.pid).toBe(pid);
+  });
+
+  test('an interrupt ends a pipeline, however much of it has been started', async () => {
+    await using session = await open();
+    for (let index = 0; index < HASTY_PIPELINES; index++) {
+      const running = session.start('echo go; sleep 30 | cat && echo no');
+      await running.prints('go');
+      await session.signal(running, 'SIGINT');
+      expectResult(await running.result(), INTERRUPTED, `pipeline ${index}`, session.directory);
+    }
   });
 
   test('a time-out of a loop of short programs leaves the shell as it is', async () => {

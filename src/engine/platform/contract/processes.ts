@@ -74,6 +74,8 @@ interface ProcessFiles {
   readonly fileBeingRead: (pid: number) => string | undefined;
   /** Whether any descriptor of a process refers to this path; false where that is not known. */
   readonly holdsDescriptorOf: (pid: number, path: string) => boolean;
+  /** Whether a process waits for a child or a signal, or was stopped while it did; true where that is not known. */
+  readonly isWaiting: (pid: number) => boolean;
   /** Whether a process is blocked in a read from a terminal; false where that is not known. */
   readonly isReadingTerminal: (pid: number) => boolean;
   /** Whether standard input of a process is a terminal; true where that is not known. */

@@ -42,6 +42,7 @@ const processes: Processes = {
   descriptorTarget: files.descriptorTarget,
   fileBeingRead: files.fileBeingRead,
   holdsDescriptorOf: files.holdsDescriptorOf,
+  isWaiting: files.isWaiting,
   isReadingTerminal: files.isReadingTerminal,
   hasTerminalInput: files.hasTerminalInput,
   pathInside: files.pathInside,

@@ -48,6 +48,20 @@ export function isReadingTerminal(pid: number): boolean {
   return readProc(pid, 'wchan') === 'n_tty_read';
 }
 
+/** Numbers of wait4(2), waitid(2) and rt_sigsuspend(2), by architecture. */
+const WAIT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
+  x64: ['61', '247', '130'],
+  arm64: ['260', '95', '133'],
+};
+
+/**
+ * Whether a process waits for a child or a signal, or was stopped while it did; true where the kernel does not tell.
+ */
+export function isWaiting(pid: number): boolean {
+  const [number] = readProc(pid, 'syscall')?.split(' ') ?? [];
+  return number === undefined || WAIT_SYSCALLS[process.arch]?.includes(number) !== false;
+}
+
 /** A sandbox shows its terminal as /dev/console. */
 const isTerminal = (path: string | undefined): boolean =>
   path === '/dev/tty' || path === '/dev/console' || path?.startsWith('/dev/pts/') === true;

@@ -108,6 +108,7 @@ function makeProcesses(snapshots = new ProcessSnapshots()): Processes {
     descriptorTarget: () => undefined,
     fileBeingRead: () => undefined,
     holdsDescriptorOf: () => false,
+    isWaiting: () => true,
     isReadingTerminal: () => false,
     hasTerminalInput: () => true,
     pathInside: (_pid, path) => path,
