@@ -1017,6 +1017,9 @@ class SignalCommandAnswer(TypedDict):
 class WaitCommandRequest(TypedDict):
     command_id: str
     """Id of a command"""
+    session_id: NotRequired[str]
+    """The session of the command: with that of another one, there is no such command. In a cluster, a command whose
+    id a client has chosen is asked of the node of its session alone"""
     timeout_ms: NotRequired[int]
     """How long to wait; 0 asks without waiting; by default until the end"""
 
@@ -1024,6 +1027,9 @@ class WaitCommandRequest(TypedDict):
 class ReadOutputRequest(TypedDict):
     command_id: str
     """Id of a command"""
+    session_id: NotRequired[str]
+    """The session of the command: with that of another one, there is no such command. In a cluster, a command whose
+    id a client has chosen is asked of the node of its session alone"""
     stream: NotRequired[Literal["stdout", "stderr"]]
     """stdout by default"""
     offset: NotRequired[int]
@@ -1061,6 +1067,9 @@ class ReadOutputAnswer(TypedDict):
 class SearchOutputRequest(TypedDict):
     command_id: str
     """Id of a command"""
+    session_id: NotRequired[str]
+    """The session of the command: with that of another one, there is no such command. In a cluster, a command whose
+    id a client has chosen is asked of the node of its session alone"""
     stream: NotRequired[Literal["stdout", "stderr"]]
     """stdout by default"""
     pattern: str

@@ -8,7 +8,7 @@ type IdField = 'command_id' | 'confirmation_id' | 'checkpoint_id' | 'recording_i
  * - `here`: the node that the client is connected to;
  * - `session`: the node of its `session_id`;
  * - `object`: the node of its `session_id` if it has one, otherwise that of the id in `field`. An id that names no node
- *   belongs to the node that knows it;
+ *   belongs to the node that knows it: where it was sent before, or else the one that is found by asking all;
  * - `place`: a node is chosen, unless it names a session;
  * - `workspace`: the node that it names, or that of its session. It is about a file or a machine, so nothing can be
  *   chosen: without either it is answered where only one node runs sessions;

@@ -70,6 +70,9 @@ A session does not depend on one connection. When its last client has disconnect
 return with \`attach_session\`. A session also ends after \`session_max_lifetime\`, and after \`session_idle_timeout\` without a command.
 For ten minutes after its end, \`SESSION_NOT_FOUND\` says why it ended.
 
+A request about a command may name its session beside its \`command_id\`. A command of another session, or of none, is then
+\`COMMAND_NOT_FOUND\`, as one that there is not. Clients of a cluster that choose ids of commands should name it: the node of the session is asked, in place of all nodes.
+
 A command may end the shell itself (\`exec\`, \`set -e\`, \`kill -9 $$\`). The session then continues with a new shell under
 the same id, in the last directory, with the variables, functions, aliases, options, umask and traps of the old one. The result says
 so: \`session_state\` is \`restarted\`, and \`warnings\` lists what was lost.

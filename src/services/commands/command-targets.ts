@@ -1,4 +1,4 @@
-import type { AccessKind, Principal } from '../../core/access/principal.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Command } from '../../engine/command/command.js';
 import { noTerminal } from '../registry/command-failures.js';
@@ -6,7 +6,7 @@ import type { CommandRegistry } from '../registry/command-registry.js';
 import type { SessionRecord, SessionRegistry } from '../registry/session-registry.js';
 import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
 
-/** What a request refers to: a command, or the one that runs in a session. */
+/** What a request refers to: a command, if given of this session; or the command that runs in a session. */
 interface Target {
   readonly session_id?: string | undefined;
   readonly command_id?: string | undefined;
@@ -37,7 +37,7 @@ export class CommandTargets {
     session: SessionRecord | undefined;
   } {
     if (request.command_id === undefined) return this.running(request, principal, reach);
-    const { command, sessionId } = this.#commands.get(request.command_id, principal, reach);
+    const { command, sessionId } = this.#commands.get(request.command_id, principal, reach, request.session_id);
     if (command.outcome || !command.hasStarted) {
       const state = command.outcome ? 'has ended' : 'has not started';
       throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
@@ -53,22 +53,25 @@ export class CommandTargets {
       const running = this.#sessions.get(sessionId ?? '', principal, 'use').session.running;
       return running && this.streamedInput({ command_id: running.id }, principal);
     }
-    const own = this.#inputs.find(id, principal.id);
+    const own = this.#inputs.find(id, principal.id, sessionId);
     if (own || this.#inputs.isEmpty) return own;
+    if (sessionId === undefined) return this.#inputs.find(id, this.#commands.get(id, principal, 'use').owner.id);
     // In another principal's session, the input belongs to the session's owner. The command may not have been accepted
     // yet.
-    const owner = sessionId === undefined ? undefined : this.#sessions.get(sessionId, principal, 'use').owner;
-    return this.#inputs.find(id, (owner ?? this.#commands.get(id, principal, 'use').owner).id);
+    const owner = this.#sessions.find(sessionId)?.owner.id;
+    return owner !== undefined && canAccess(principal, owner, 'use')
+      ? this.#inputs.find(id, owner, sessionId)
+      : undefined;
   }
 
   /** Returns a command that is still in its session's queue. */
   queued(
-    { command_id }: { command_id?: string | undefined },
+    { command_id, session_id }: Target,
     principal: Principal,
     reach: AccessKind,
   ): { command: Command; session: SessionRecord } | undefined {
     if (command_id === undefined) return undefined;
-    const { command, sessionId } = this.#commands.get(command_id, principal, reach);
+    const { command, sessionId } = this.#commands.get(command_id, principal, reach, session_id);
     if (command.outcome || command.hasStarted || sessionId === null) return undefined;
     return { command, session: this.#sessions.get(sessionId, principal, reach) };
   }

@@ -4,6 +4,7 @@ import type { CommandResult } from '../../core/protocol/results.js';
 import { settledWithin } from '../../core/time.js';
 import type { Traces } from '../../core/traces/traces.js';
 import type { Caller, EventSink } from '../registry/caller.js';
+import type { Command } from '../../engine/command/command.js';
 import { settled } from '../registry/command-end.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
 import { forgotten, usedId } from '../registry/command-failures.js';
@@ -97,16 +98,16 @@ export class Commands {
 
   /** Waits for a command; returns its result, or the partial result after the timeout. */
   async wait(request: Request<'wait_command'>, principal: Principal): Promise<CommandResult> {
-    const { command_id: id, timeout_ms: timeoutMs } = request;
+    const { command_id: id, session_id: sessionId, timeout_ms: timeoutMs } = request;
     const { confirmations, registry } = this.#options;
     const deadline = performance.now() + (timeoutMs ?? Infinity);
-    const asked = confirmations.ofCommand(id, principal, 'see');
+    const asked = confirmations.ofCommand(id, principal, 'see', sessionId);
     if (asked) {
       if (timeoutMs === undefined) await asked.answer.promise;
       else await settledWithin(asked.answer.promise, timeoutMs);
       if (!registry.find(id, asked.action.owner.id)) return renderConfirmation(asked);
     }
-    const record = registry.get(id, principal, 'see');
+    const record = registry.get(id, principal, 'see', sessionId);
     const waitMs = deadline - performance.now();
     if (timeoutMs === undefined) await settled(record.command);
     else if (waitMs > 0) await settledWithin(settled(record.command), waitMs);
@@ -115,13 +116,17 @@ export class Commands {
 
   /** Reads bytes or lines of an output. */
   readOutput(request: Request<'read_output'>, principal: Principal): Promise<Answer<'read_output'>> {
-    return readOutput(this.#options.registry.get(request.command_id, principal, 'see').command, request);
+    return readOutput(this.#commandOf(request, principal), request);
   }
 
   /** Searches an output line by line. */
   searchOutput(request: Request<'search_output'>, principal: Principal): Promise<Answer<'search_output'>> {
-    const { command } = this.#options.registry.get(request.command_id, principal, 'see');
+    const command = this.#commandOf(request, principal);
     return this.#search.search(command[request.stream ?? 'stdout'], request);
+  }
+
+  #commandOf(request: Pick<Request<'read_output'>, 'command_id' | 'session_id'>, principal: Principal): Command {
+    return this.#options.registry.get(request.command_id, principal, 'see', request.session_id).command;
   }
 
   /** Lists the commands that run, and those whose output is still kept. */

@@ -71,7 +71,8 @@ export class RunningCommands {
   /** Sends a signal to a running command. */
   async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
     const reach = ENDING_SIGNALS.has(request.signal) ? 'stop' : 'use';
-    const asked = this.#options.confirmations.ofCommand(request.command_id, principal, reach);
+    const { command_id: id, session_id: sessionId } = request;
+    const asked = this.#options.confirmations.ofCommand(id, principal, reach, sessionId);
     if (asked && ENDING_SIGNALS.has(request.signal)) {
       this.#options.confirmations.withdraw(asked, principal, `it got ${request.signal}`);
       return { signalled: [] };

@@ -16,6 +16,8 @@ export interface StreamedInput {
   readonly commandId: string;
   /** Id of the principal that owns the command. */
   readonly ownerId: string;
+  /** The session of the command; undefined without one. */
+  readonly sessionId: string | undefined;
   readonly pipe: StdinPipe;
   /** The connection that feeds the input; undefined after a disconnect, and for callers without a connection. */
   sink: EventSink | undefined;
@@ -51,7 +53,7 @@ export class StreamedInputs {
    * @throws AdapterError INVALID_REQUEST when the request also has `stdin`, or no `command_id`
    */
   async accompany<T>(
-    { command_id: commandId, stdin }: Request<'execute_command'>,
+    { command_id: commandId, session_id: sessionId, stdin }: Request<'execute_command'>,
     owner: Principal,
     sink: EventSink | undefined,
     { fate, run }: { readonly fate: () => 'accepted' | Promise<unknown> | undefined; readonly run: () => Promise<T> },
@@ -60,7 +62,7 @@ export class StreamedInputs {
     if (commandId === undefined) throw invalid('stdin_stream needs a command_id, by which send_input feeds it');
     if (stdin !== undefined) throw invalid('give stdin or stdin_stream, not both');
     if (this.find(commandId, ownerId)) this.adopt(commandId, ownerId, sink);
-    else if (fate() === undefined) this.#open(commandId, owner, sink);
+    else if (fate() === undefined) this.#open({ commandId, sessionId, sink }, owner);
     const settle = () => {
       const known = fate();
       if (known instanceof Promise) void known.then(settle, settle);
@@ -73,11 +75,10 @@ export class StreamedInputs {
     }
   }
 
-  #open(commandId: string, owner: Principal, sink: EventSink | undefined): void {
+  #open(opened: Pick<StreamedInput, 'commandId' | 'sessionId' | 'sink'>, owner: Principal): void {
     const { id: ownerId } = owner;
     const pipe = this.#options.pipesOf(owner).next();
-    const input: StreamedInput = { commandId, ownerId, pipe, sink, timer: undefined };
-    this.#inputs.set(keyOf(commandId, ownerId), input);
+    this.#inputs.set(keyOf(opened.commandId, ownerId), { ...opened, ownerId, pipe, timer: undefined });
   }
 
   /** True when no input is open. */
@@ -85,9 +86,13 @@ export class StreamedInputs {
     return this.#inputs.size === 0;
   }
 
-  /** Returns the open input of a command. */
-  find(commandId: string, ownerId: string): StreamedInput | undefined {
-    return this.#inputs.get(keyOf(commandId, ownerId));
+  /**
+   * Returns the open input of a command.
+   * @param sessionId the session of the command; without one, it may be of any session, or of none
+   */
+  find(commandId: string, ownerId: string, sessionId?: string): StreamedInput | undefined {
+    const input = this.#inputs.get(keyOf(commandId, ownerId));
+    return sessionId === undefined || input?.sessionId === sessionId ? input : undefined;
   }
 
   /** Sets the connection that feeds an input from now on. */

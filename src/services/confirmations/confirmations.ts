@@ -87,10 +87,20 @@ export class Confirmations implements AsyncDisposable {
     return true;
   }
 
-  /** Returns the confirmation that was requested for a command id. */
-  ofCommand(commandId: string | undefined, principal: Principal, reach: AccessKind): Confirmation | undefined {
+  /**
+   * Returns the confirmation that was requested for a command id.
+   * @param sessionId the session of the command; without one, it may be of any session, or of none
+   */
+  ofCommand(
+    commandId: string | undefined,
+    principal: Principal,
+    reach: AccessKind,
+    sessionId?: string,
+  ): Confirmation | undefined {
     if (this.#ofCommands.size === 0 || commandId === undefined) return undefined;
-    const found = [...this.#ofCommands].filter(({ action }) => action.commandId === commandId);
+    const found = [...this.#ofCommands].filter(
+      ({ action }) => action.commandId === commandId && (sessionId === undefined || action.session?.id === sessionId),
+    );
     return (
       found.find(({ action }) => action.owner.id === principal.id) ??
       found.find(({ action }) => canAccess(principal, action.owner.id, reach))

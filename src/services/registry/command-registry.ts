@@ -124,10 +124,13 @@ export class CommandRegistry {
 
   /**
    * Returns a command that a principal may see or use. A command that it may not see does not seem to exist.
+   * @param sessionId its session; without one, the command may be of any session, or of none
    * @throws AdapterError COMMAND_NOT_FOUND; FORBIDDEN when it may only see it
    */
-  get(commandId: string, principal: Principal, reach: AccessKind): CommandRecord {
-    const record = this.find(commandId, principal.id) ?? this.#findOthers(commandId, principal);
+  get(commandId: string, principal: Principal, reach: AccessKind, sessionId?: string): CommandRecord {
+    const isMeant = (found: CommandRecord) => sessionId === undefined || found.sessionId === sessionId;
+    const own = this.find(commandId, principal.id);
+    const record = own && isMeant(own) ? own : this.#findOthers(commandId, principal, isMeant);
     if (!record) {
       throw new AdapterError('COMMAND_NOT_FOUND', `there is no command ${commandId}, or it has ended too long ago`, {
         details: { command_id: commandId, kept_per_session: MAX_ENDED },
@@ -192,11 +195,15 @@ export class CommandRegistry {
     await Promise.all([...this.#owners.values()].map((own) => own.clear()));
   }
 
-  #findOthers(commandId: string, principal: Principal): CommandRecord | undefined {
+  #findOthers(
+    commandId: string,
+    principal: Principal,
+    isMeant: (found: CommandRecord) => boolean,
+  ): CommandRecord | undefined {
     for (const [owner, own] of this.#owners) {
       if (!canAccess(principal, owner, 'see')) continue;
       const record = own.find(commandId);
-      if (record) return record;
+      if (record && isMeant(record)) return record;
     }
     return undefined;
   }

@@ -66,7 +66,9 @@ export class Screens implements Disposable {
    * @throws AdapterError as `read`
    */
   follow(target: Target, principal: Principal): FollowedScreen {
-    const record = this.#find(target, principal);
+    // Beside a command, the session that a request names may be that of something else.
+    const { command_id, session_id } = target;
+    const record = this.#find(command_id === undefined ? { session_id } : { command_id }, principal);
     return { command: record.command, draw: () => this.#draw(record) };
   }
 
@@ -110,10 +112,10 @@ export class Screens implements Disposable {
     );
   }
 
-  #candidate({ command_id: commandId, session_id: sessionId = '' }: Target, principal: Principal) {
+  #candidate({ command_id: commandId, session_id }: Target, principal: Principal) {
     const { commands, sessions } = this.#options;
-    if (commandId !== undefined) return commands.get(commandId, principal, 'see');
-    const { session, owner } = sessions.get(sessionId, principal, 'see');
+    if (commandId !== undefined) return commands.get(commandId, principal, 'see', session_id);
+    const { id: sessionId, session, owner } = sessions.get(session_id ?? '', principal, 'see');
     const { running } = session;
     return running ? commands.find(running.id, owner.id) : commands.lastEndedOf(sessionId, owner.id);
   }

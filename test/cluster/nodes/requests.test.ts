@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { eventually } from '../../support/measure.js';
+import { readSamples } from '../../support/network/prometheus.js';
 import { serveInSession } from '../../support/network/preview.js';
 import { WireClient } from '../../support/wire.js';
 import { canRunRedis } from '../harness/redis.js';
@@ -84,6 +85,25 @@ describe.skipIf(!canRunRedis)('equal nodes', () => {
       expect(await clients[0].request('read_output', { command_id })).toMatchObject({ size: 6 });
     }
     expect((await clients[1].request('wait_command', { command_id: 'unknown' })).error?.code).toBe('COMMAND_NOT_FOUND');
+  });
+
+  it('ask the node of its session alone for a command whose id a client has chosen', async () => {
+    const [session, elsewhere] = [await clients[0].openSession(), await clients[2].openSession()];
+    const command_id = `chosen-${randomUUID()}`;
+    await clients[0].run('echo chosen', session, { command_id });
+    const relayed = async (outcome: string) => {
+      const text = await (await fetch(`${started.nodes[1].url}/metrics`)).text();
+      return readSamples(text, 'shell_adapter_cluster_').get(`relayed_requests_total{outcome="${outcome}"}`) ?? 0;
+    };
+    const [good, unknown] = [await relayed('ok'), await relayed('COMMAND_NOT_FOUND')];
+    const wait = (session_id: string) => clients[1].request('wait_command', { command_id, session_id });
+    expect(await wait(session)).toMatchObject({ session_id: session, stdout: 'chosen\n' });
+    expect([await relayed('ok'), await relayed('COMMAND_NOT_FOUND')]).toEqual([good + 1, unknown]);
+    expect((await wait(elsewhere)).error?.code).toBe('COMMAND_NOT_FOUND');
+    expect([await relayed('ok'), await relayed('COMMAND_NOT_FOUND')]).toEqual([good + 1, unknown + 1]);
+    const named = { command_id, session_id: session };
+    expect(await clients[1].request('read_output', named)).toMatchObject({ size: 7 });
+    expect((await clients[1].request('search_output', { ...named, pattern: 'chosen' })).matches).toHaveLength(1);
   });
 
   it('answer what is about one node themselves, unless it names another one', async () => {

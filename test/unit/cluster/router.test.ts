@@ -69,6 +69,13 @@ it('a command that was sent to an earlier run of a node is lost, though its leas
   }
 });
 
+it('a command whose id names no node is asked of all nodes, and with its session of the node of that alone', async () => {
+  await send('wait_command', { command_id: 'chosen' });
+  expect(asked.splice(0)).toEqual(['a', 'b']);
+  await send('wait_command', { command_id: 'chosen', session_id: `session_b-aaaaaaa.${'x'.repeat(22)}` });
+  expect(asked).toEqual(['b']);
+});
+
 describe('a node that counts as live, and cannot be connected to', () => {
   it('has another one open the session, or run a command without an id of its own', async () => {
     await send('open_session', {});

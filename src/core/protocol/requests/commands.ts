@@ -5,7 +5,7 @@ import { judgedCommands, judgement } from '../confirmations.js';
 import * as field from '../fields.js';
 import { commandOutputOptions } from '../output-options.js';
 import { commandInfo, commandResult, processInfo } from '../results.js';
-import { namesATarget, target, TARGET_MISSING } from './target.js';
+import { namesATarget, sessionOfCommand, target, TARGET_MISSING } from './target.js';
 import { unreachable } from './nodes.js';
 
 const { optional } = field;
@@ -87,6 +87,7 @@ export const commandRequests = defineRequests({
     input: () =>
       z.strictObject({
         command_id: field.commandId,
+        session_id: sessionOfCommand,
         timeout_ms: optional(field.waitMs).describe(
           'How long to wait; 0 asks without waiting; by default until the end',
         ),
@@ -99,6 +100,7 @@ export const commandRequests = defineRequests({
       z
         .strictObject({
           command_id: field.commandId,
+          session_id: sessionOfCommand,
           stream: optional(field.outputStream).describe('stdout by default'),
           offset: optional(z.int().min(0)).describe('In bytes; 0 by default. Lines are counted from there'),
           length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('Most bytes; 65536 by default'),
@@ -132,6 +134,7 @@ export const commandRequests = defineRequests({
     input: () =>
       z.strictObject({
         command_id: field.commandId,
+        session_id: sessionOfCommand,
         stream: optional(field.outputStream).describe('stdout by default'),
         pattern: z.string().min(1).max(field.MAX_PATTERN_LENGTH).describe('The text to find, within one line'),
         regex: optional(z.boolean()).describe(

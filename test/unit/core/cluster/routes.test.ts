@@ -9,6 +9,8 @@ const names = Object.keys(requests) as RequestName[];
 const NODE = 'worker-1-abcdefg';
 const SESSION = `session_${NODE}.${'x'.repeat(22)}`;
 const COMMAND = `command_${NODE}.${'x'.repeat(22)}`;
+/** Of another node. */
+const OTHER = `command_worker-2-abcdefg.${'x'.repeat(22)}`;
 const shapeOf = (name: RequestName): Readonly<Record<string, unknown>> => requests[name].input.shape;
 
 describe('the routing of requests', () => {
@@ -36,6 +38,9 @@ describe('the routing of requests', () => {
   it.each([
     ['wait_command', { command_id: COMMAND }, { to: 'node', node: NODE }],
     ['wait_command', { command_id: 'build-1' }, { to: 'owner', id: 'build-1' }],
+    ['wait_command', { session_id: SESSION, command_id: 'build-1' }, { to: 'node', node: NODE, sessionId: SESSION }],
+    ['read_output', { session_id: 'session_x', command_id: 'build-1' }, { to: 'here' }],
+    ['search_output', { session_id: SESSION, command_id: OTHER }, { to: 'node', node: NODE, sessionId: SESSION }],
     ['signal_command', { session_id: SESSION, command_id: 'build-1' }, { to: 'node', node: NODE, sessionId: SESSION }],
     ['get_session', { session_id: 'session_x' }, { to: 'here' }],
     ['open_session', {}, { to: 'place' }],
