@@ -71,7 +71,8 @@ export default defineConfig({
           testTimeout: PROCESS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
           ...REPEATED,
-          maxWorkers: PROCESS_TEST_WORKERS,
+          // They wait most of the time, for daemons.
+          maxWorkers: PROCESS_TEST_WORKERS + 1,
         },
       },
       // Real daemons that are killed and frozen, and their ends waited for.
