@@ -25,7 +25,7 @@ export class CommandTargets {
   }
 
   /**
-   * Returns the running command that a request refers to.
+   * Returns the running command that a request refers to, and its session: undefined for a one-shot without a terminal.
    * @throws AdapterError NO_RUNNING_COMMAND when it has ended or not started
    */
   target(
@@ -44,7 +44,15 @@ export class CommandTargets {
         details: { command_id: command.id },
       });
     }
-    return { command, session: sessionId === null ? undefined : this.#sessions.get(sessionId, principal, reach) };
+    return {
+      command,
+      session: sessionId === null ? this.#ofTerminal(command) : this.#sessions.get(sessionId, principal, reach),
+    };
+  }
+
+  /** The session that was opened for a one-shot with a terminal; undefined for one without. */
+  #ofTerminal(command: Command): SessionRecord | undefined {
+    return this.#sessions.all().find(({ isHidden, session }) => isHidden && session.running === command);
   }
 
   /** Returns the streamed input of the command that a request refers to, if it is still open. */
