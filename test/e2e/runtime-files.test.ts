@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
 
 import { daemonTest } from '../support/daemon-test.js';
+import { eventually } from '../support/measure.js';
 import { runtimeDirectoriesOf } from '../support/processes.js';
 
 /** Too long to fit into a request. */
@@ -21,8 +22,11 @@ describe('the files of the daemon', () => {
     await client.run('cat', undefined, { stdin: `${mark}-stdin-alone` });
     const directories = runtimeDirectoriesOf(daemon.pid);
     expect(directories).not.toEqual([]);
-    const found = spawnSync('grep', ['-rIl', '--devices=skip', mark, ...directories], { encoding: 'utf8' });
-    expect(found.stdout).toBe('');
+    // The client does not wait until they are removed.
+    await eventually(() => {
+      const found = spawnSync('grep', ['-rIl', '--devices=skip', mark, ...directories], { encoding: 'utf8' });
+      expect(found.stdout).toBe('');
+    });
     expect(execFileSync('ls', ['-R', ...directories], { encoding: 'utf8' })).not.toContain('000.in');
   });
 });

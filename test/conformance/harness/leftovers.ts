@@ -28,6 +28,16 @@ export function processesWith(mark: string): string[] {
     .map((pid) => `${pid} ${read(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 120)}`);
 }
 
+/** Ends the processes that carry a mark. */
+export function killWith(mark: string): void {
+  for (const line of processesWith(mark))
+    try {
+      process.kill(Number.parseInt(line), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+}
+
 /** Waits until nothing carries the mark; gives what still does when that takes too long. */
 export async function remainingWith(mark: string, timeoutMs = GONE_TIMEOUT_MS): Promise<string[]> {
   const deadline = performance.now() + timeoutMs;

@@ -7,7 +7,7 @@ import { type DaemonOptions, TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 import { TrapContext } from './context.js';
-import { remainingWith, zombiesOf } from './leftovers.js';
+import { killWith, remainingWith, zombiesOf } from './leftovers.js';
 import { OURS, readResults, RUNS } from '../peers/results.js';
 import { exceptionsIn, IS_THROUGH_GATEWAY, PLATFORM, unsteadyIn } from './exceptions.js';
 import { startGatewayBench } from './gateway-bench.js';
@@ -162,10 +162,13 @@ async function runTrap(trap: Trap, bench: Bench): Promise<void> {
     await trap.run?.(context);
     if (trap.isClosed !== true) await checkSession(trap, context);
     await checkWitness(bench);
+    await within(client.request('close_session', { session_id: context.sessionId }), 10_000, 'close_session');
+    expect(await remainingWith(context.mark), 'left running').toEqual([]);
   } finally {
     await within(client.request('close_session', { session_id: context.sessionId }), 10_000, 'close_session');
+    // What a known fault leaves must not outlive the tests.
+    killWith(context.mark);
   }
-  expect(await remainingWith(context.mark), 'left running').toEqual([]);
 }
 
 function sessionOptions(trap: Trap, context: TrapContext): RequestInput<'open_session'> {
