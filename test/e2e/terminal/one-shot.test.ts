@@ -18,13 +18,13 @@ describe('a command without a session that has a terminal', () => {
     const shown = await client.request('wait_for', { command_id: id, screen_text: 'hello ann' });
     expect(shown).toMatchObject({ met: true });
     await client.request('signal_command', { command_id: id, signal: 'SIGKILL' });
-    expect(await client.request('wait_command', { command_id: id })).toMatchObject({ status: 'interrupted' });
+    expect(await client.request('wait_command', { command_id: id })).toMatchObject({ status: 'killed' });
   });
 
   it('gets signals by its id', async ({ client }) => {
     const id = await begin(client, 'echo ready; sleep 600');
     const { signalled } = await client.request('signal_command', { command_id: id, signal: 'SIGTERM' });
-    expect(signalled).toMatchObject([{ name: 'sleep' }]);
+    expect(signalled).toMatchObject([{ command: 'sleep 600' }]);
     expect(await client.request('wait_command', { command_id: id })).toMatchObject({ exit_code: 143 });
   });
 });
