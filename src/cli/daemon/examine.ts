@@ -75,7 +75,8 @@ function examineConfiguration(
     return { configuration, finding: { name, status: 'ok', detail: configuration.file ?? 'defaults' } };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const detail = error.message.split('\n').join('; ');
+    const [first = '', ...problems] = error.message.split('\n').map((line) => line.trim());
+    const detail = [first, problems.join('; ')].join(' ').trim();
     return {
       finding: {
         name,

@@ -79,6 +79,7 @@ describe('doctor', () => {
 
   it.each([
     ['a configuration with errors', 'adapter: { bogus: 1 }', 'configuration', ':1:12: adapter.bogus'],
+    ['several errors', 'adapter: { bogus: 1, port: 1 }', 'configuration', '2 problems in the configuration: /'],
     ['a shell that is not there', 'adapter: { shell: /nowhere/zsh }', 'adapter.shell', '/nowhere/zsh'],
     [
       'a state directory that cannot be',
