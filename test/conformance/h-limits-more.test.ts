@@ -37,6 +37,8 @@ const traps: Trap[] = [
     id: 'H8',
     title: 'limits of the shell’s own',
     restarts: oneOf(0, 1, 2),
+    // Commands may come before the pause in which the state is saved.
+    probe: (word) => run(`echo ${word}`, { stdout: `${word}\n`, session_state: oneOf('alive', 'restarted') }),
     steps: [
       run('(ulimit -f 0; echo x >f); echo $?', { stdout: /^\d+\n$/, stderr: /^/ }),
       run('(ulimit -n 5; ls >/dev/null); true', { stderr: /^/ }),
