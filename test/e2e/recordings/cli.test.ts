@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,7 +21,7 @@ const cli = (args: readonly string[]) => runCli(args, { env: urlVariable(daemon)
 
 describe('the command line', () => {
   it('records a shell, and lists, plays, saves and deletes the recording', async () => {
-    const file = join(daemon.directory, 'deploy.cast');
+    const file = join(daemon.directory, `deploy-${randomUUID()}.cast`);
     const env = { ...urlVariable(daemon), PS1: 'ready> ' };
     await using terminal = new CliTerminal(['record', '--shell', 'sh', '--title', 'how to', file], { env });
     await terminal.until(/[#$>] $/u);
@@ -47,7 +48,7 @@ describe('the command line', () => {
       const played = await cli(['replay', source, '--speed', '1000', '--idle', '0']);
       expect(played).toMatchObject({ code: 0, stdout: dataOf(parseCast(text), 'o') });
     }
-    await using player = new CliTerminal(['replay', file, '--speed', '0.01'], { env });
+    await using player = new CliTerminal(['replay', file, '--speed', '0.1'], { env });
     await player.until(/sh -i/u);
     player.type('q');
     expect(await player.ended).toBe(0);
