@@ -15,22 +15,26 @@ const SOURCES: { readonly [S in LogLine['source']]: string } = {
   gap: 'gap: ',
 };
 
+/** The lines, and how much had been shown then. */
+const viewOf = ({ shown, log }: TerminalModel): { readonly shown: number; readonly lines: readonly LogLine[] } => ({
+  shown: shown.peek(),
+  lines: log.lines(),
+});
+
 /** The output as a list of lines: for screen readers, and for copying. */
 export function TextView({ model }: { readonly model: TerminalModel }): JSX.Element {
-  const lines = useSignal<readonly LogLine[]>(model.log.lines());
+  // With the count that they belong to: more may come before the effect is run.
+  const view = useSignal(viewOf(model));
   useEffect(() => {
-    let shown = model.shown.peek();
     const timer = setInterval(() => {
-      if (shown === model.shown.peek()) return;
-      shown = model.shown.peek();
-      lines.value = model.log.lines();
+      if (view.peek().shown !== model.shown.peek()) view.value = viewOf(model);
     }, REFRESH_MS);
     return () => clearInterval(timer);
   }, [model]);
   return (
     <div class="text-log" role="log" aria-label="Output as text" tabIndex={0}>
       <ol>
-        {lines.value.map(({ id, source, text }) => (
+        {view.value.lines.map(({ id, source, text }) => (
           <li key={id} class={source}>
             {SOURCES[source] === '' ? null : <span class="source">{SOURCES[source]}</span>}
             {text}
