@@ -77,7 +77,7 @@ function examineIssuer(
   return [broken('cluster.tls.ca has not issued it', 'give all nodes the same authority, and certificates of it')];
 }
 
-/** A worker is dialled, a gateway dials, a node does both. What a worker does not need helps a thief. */
+/** A worker is dialled, a gateway dials, a node does both. A worker that may also dial is a risk if its key is stolen. */
 function examinePurposes({ keyUsage }: X509Certificate, role: CertificateUse['role']): Problem[] {
   const may = (purpose: keyof typeof PURPOSES) =>
     (keyUsage as string[] | undefined)?.includes(PURPOSES[purpose]) ?? true;
