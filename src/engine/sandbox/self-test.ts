@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { profilesFrom, type RealProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxProblems } from '../../core/sandbox/status.js';
+import { isPlaceGone } from './place-gone.js';
 import type { Sandbox } from './sandbox.js';
 import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { makeDirectoryFor } from '../system/file-owner.js';
@@ -13,6 +14,8 @@ import type { UserLaunch } from '../user/user-launch.js';
 const TIMEOUT_MS = 10_000;
 /** Environment of the test. */
 const ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
+/** Attempts at a sandbox of which a hidden path goes while it is made. */
+const MAX_ATTEMPTS = 3;
 /** Largest output of a test, in characters: one line is enough. */
 const MAX_OUTPUT = 64 * 1024;
 
@@ -62,7 +65,10 @@ export async function testSandbox(
   timeoutMs = TIMEOUT_MS,
 ): Promise<SandboxProblems> {
   const tests = profilesFrom('workspace').map(async (profile) => {
-    const problem = profile === 'none' ? undefined : await tryProfile(sandbox, profile, surroundings, timeoutMs);
+    if (profile === 'none') return {};
+    const attempt = () => tryProfile(sandbox, profile, surroundings, timeoutMs);
+    let problem = await attempt();
+    for (let count = 1; count < MAX_ATTEMPTS && isPlaceGone(problem ?? ''); count++) problem = await attempt();
     return problem === undefined ? {} : { [profile]: problem };
   });
   return Object.assign({}, ...(await Promise.all(tests))) as SandboxProblems;

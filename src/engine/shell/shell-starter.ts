@@ -9,6 +9,7 @@ import type { Platform } from '../platform/contract/platform.js';
 import { endProcesses } from '../process/end-processes.js';
 import { findSessionProcesses } from '../process/find-processes.js';
 import type { Launcher } from '../sandbox/launcher.js';
+import { isPlaceGone } from '../sandbox/place-gone.js';
 import { randomBytes } from '../system/random.js';
 import { ShellDirectories } from './shell-directories.js';
 import { ShellProcess } from './shell-process.js';
@@ -48,7 +49,8 @@ export class ShellStarter {
   }
 
   /**
-   * Starts a shell; tries once more if it is not ready in time, or is killed right after.
+   * Starts a shell; tries once more if it is not ready in time, is killed right after, or if a hidden path of its sandbox
+   * went meanwhile.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async startWithRetry(kind: ShellKind): Promise<ShellProcess> {
@@ -56,7 +58,7 @@ export class ShellStarter {
     try {
       return await this.start(kind, first);
     } catch (error) {
-      if (!(error instanceof FailedStart)) throw error;
+      if (!mayComeUp(error)) throw error;
       this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
       return this.start(kind, second);
     }
@@ -149,6 +151,10 @@ class FailedStart extends AdapterError {
     super('SHELL_FAILED', `${installed.path} ${what}`);
   }
 }
+
+/** Whether another attempt may succeed. */
+const mayComeUp = (error: unknown): error is AdapterError =>
+  error instanceof FailedStart || (error instanceof AdapterError && isPlaceGone(error.message));
 
 function lateness({ pid, processes }: ShellProcess, timeoutMs: number): string {
   const { state, waitsIn } = processes.whereabouts(pid);

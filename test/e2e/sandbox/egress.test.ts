@@ -35,9 +35,9 @@ describe.runIf(canSandbox).each(USERS)('a sandbox with an allow-list, as %s', (u
     session = await client.openSession();
   });
   afterAll(async () => {
+    site[Symbol.dispose]();
     await client[Symbol.asyncDispose]();
     await daemon[Symbol.asyncDispose]();
-    site[Symbol.dispose]();
   });
 
   const run = async (command: string, session_id?: string) => {
