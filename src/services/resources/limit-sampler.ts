@@ -49,7 +49,8 @@ export class LimitSampler {
     numbers.note(sample.pids);
     const commandSince = running?.meter.note(sample) ?? sample;
     const since = this.#startOfPeriod(sample, commandSince);
-    this.#since = since;
+    // Of what has ended without a sample nothing counts for what comes after it.
+    this.#since = running || this.hasOthers(sample.pids) ? since : 'command';
     this.#window.push(performance.now(), sample.cpuMs);
     const isWriting = sample.writtenBytes - (this.#last ?? since).writtenBytes > WRITER_BYTES;
     this.#last = sample;
@@ -69,7 +70,9 @@ export class LimitSampler {
   #startOfPeriod(sample: GroupSample, commandSince: Counts): Counts {
     // Usage of a command between its breach and its end does not count against background jobs.
     if (this.#since === 'sample' || this.#target.running?.endReason?.breach) return sample;
-    return this.#since === 'command' ? commandSince : this.#since;
+    if (this.#since === 'command') return commandSince;
+    // Nothing but the shell runs: what others have used before the command is over.
+    return this.hasOthers(sample.pids) ? this.#since : laterOf(this.#since, commandSince);
   }
 
   /** Whether the kernel has killed processes since the last sample, in which only background processes ran. */
@@ -112,3 +115,8 @@ export class LimitSampler {
     };
   }
 }
+
+const laterOf = (some: Counts, others: Counts): Counts => ({
+  cpuMs: Math.max(some.cpuMs, others.cpuMs),
+  writtenBytes: Math.max(some.writtenBytes, others.writtenBytes),
+});
