@@ -5,7 +5,8 @@ import { describe, expect } from 'vitest';
 
 import { daemonTest } from '../support/daemon-test.js';
 import { serveInSession } from '../support/network/preview.js';
-import { runCli, urlVariable } from './cli/support.js';
+import { callCli } from './cli/in-process.js';
+import { urlVariable } from './cli/support.js';
 
 const it = daemonTest({
   settings: {
@@ -20,7 +21,7 @@ describe('a daemon with adapter.platform posix', () => {
   it('says so', async ({ client, daemon }) => {
     const { platform, resource_limits: limits } = await client.request('shell_metadata', {});
     expect([platform, limits.mechanism]).toEqual(['posix', 'polling']);
-    expect((await runCli(['metadata'], { env: urlVariable(daemon) })).stdout).toMatch(/platform posix/);
+    expect((await callCli(['metadata'], { env: urlVariable(daemon) })).stdout).toMatch(/platform posix/);
   });
 
   it('serves programs of its user without a token', async ({ daemon }) => {
@@ -67,7 +68,7 @@ describe('a daemon with adapter.platform posix', () => {
     expect(await client.request('open_session', { limits })).toMatchObject(refused);
     expect(await client.request('execute_command', { command: 'true', limits })).toMatchObject(refused);
     expect(daemon.output).toMatch(/cannot be enforced on this platform.*disk_mb_limit/);
-    const { stdout } = await runCli(['doctor', '--config', join(daemon.directory, 'config.yaml')], {
+    const { stdout } = await callCli(['doctor', '--config', join(daemon.directory, 'config.yaml')], {
       env: urlVariable(daemon),
     });
     expect(stdout).toMatch(/warn +adapter\.disk_mb_limit +the platform posix cannot enforce it/);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 import { listSettings } from '../../src/config/model/settings.js';
-import { runCli } from './cli/support.js';
+import { callCli } from './cli/in-process.js';
 
 const readPage = (path: string): string =>
   readFileSync(fileURLToPath(new URL(join('../..', path), import.meta.url)), 'utf8');
@@ -24,7 +24,7 @@ it('docs/operate/configuration.md lists existing keys with their defaults', () =
 
 it('docs/guide/command-line.md lists every subcommand', async () => {
   const page = readPage('docs/guide/command-line.md');
-  const { stdout } = await runCli(['--help']);
+  const { stdout } = await callCli(['--help']);
   const names = [...stdout.matchAll(/^ {2}(\w+) .*$/gm)].map(([, name = '']) => name);
   expect(names.length).toBeGreaterThan(10);
   const table = page.slice(page.indexOf('## Subcommands'), page.indexOf('## Which daemon'));

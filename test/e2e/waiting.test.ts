@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { WireClient } from '../support/wire.js';
-import { runCli, urlVariable } from './cli/support.js';
+import { callCli } from './cli/in-process.js';
+import { urlVariable } from './cli/support.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
@@ -210,7 +211,7 @@ describe('wait_for', () => {
   });
 
   it('is done by the command line, whose exit code says what came', async () => {
-    const cli = (...args: readonly string[]) => runCli(args, { env: urlVariable(daemon) });
+    const cli = (...args: readonly string[]) => callCli(args, { env: urlVariable(daemon) });
     const session_id = await client.openSession();
     const { port, command_id } = await serveIn(session_id);
     expect(await cli('wait', '--port', String(port), '--session', session_id)).toMatchObject({ code: 0, stdout: '' });

@@ -7,7 +7,8 @@ import { type ClientError, connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
-import { type CliResult, runCli } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { type CliResult } from '../cli/support.js';
 
 let daemon: TestDaemon;
 
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => daemon[Symbol.asyncDispose]());
 
 const cli = (args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
-  runCli(args, { env: { SHELL_ADAPTER_CONFIG: join(daemon.directory, 'config.yaml'), ...env } });
+  callCli(args, { env: { SHELL_ADAPTER_CONFIG: join(daemon.directory, 'config.yaml'), ...env } });
 
 const come = (token: string) => WireClient.connect(daemon.url, ['websocket'], { token });
 

@@ -10,7 +10,7 @@ import { describeRootIf } from '../../support/root.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { canMakeUsers, TestUser } from '../../support/machine/users.js';
 import { WireClient } from '../../support/wire.js';
-import { runCli } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
 
 /** Prints the user, its groups and what a login has of it. */
 const WHO = 'echo "$(id -un) $(id -Gn) $HOME $USER $LOGNAME $(umask)"';
@@ -25,7 +25,7 @@ describeRootIf(canMakeUsers)('tokens with a user of their own', () => {
   const ends: (() => PromiseLike<void> | void)[] = [];
 
   const cli = (...args: string[]) =>
-    runCli(args, { env: { SHELL_ADAPTER_CONFIG: join(daemon.directory, 'config.yaml') } });
+    callCli(args, { env: { SHELL_ADAPTER_CONFIG: join(daemon.directory, 'config.yaml') } });
   const tokenFor = async ({ name }: TestUser) =>
     (await cli('token', 'create', '--role', 'agent', '--name', name, '--run-as', name)).stdout.trim();
   const who = ({ name, home }: TestUser) => `${name} ${name} ${home} ${name} ${name} 0022\n`;

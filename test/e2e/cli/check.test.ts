@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
-import { runCli } from './support.js';
+import { callCli } from './in-process.js';
 
 let daemon: TestDaemon;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => daemon[Symbol.asyncDispose]());
 
-const check = (...args: readonly string[]) => runCli(['check', '--url', daemon.url, ...args], { cwd: '/etc' });
+const check = (...args: readonly string[]) => callCli(['check', '--url', daemon.url, ...args], { cwd: '/etc' });
 
 describe('check', () => {
   it('says what would become of a command, why, and of which of its commands', async () => {

@@ -6,11 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { makeTree } from '../../support/tree.js';
-import { runCli, urlVariable } from './support.js';
+import { callCli } from './in-process.js';
+import { urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 const file = (name: string) => join(daemon.workspace, name);
-const call = (...args: string[]) => runCli(args, { env: urlVariable(daemon) });
+const call = (...args: string[]) => callCli(args, { env: urlVariable(daemon) });
 
 beforeAll(async () => {
   daemon = await TestDaemon.start({ settings: { checkpoints: { max_file_mb: 1 } } });

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { callCli } from './in-process.js';
 import { CliProcess, CliTerminal, makeFolder, runCli, urlVariable } from './support.js';
 
 const SUBCOMMANDS = [
@@ -35,14 +36,14 @@ describe('help', () => {
   });
 
   it.each(SUBCOMMANDS)('of %s explains it and exits with 0', async (name) => {
-    const { code, stdout, stderr } = await runCli([name, '--help']);
+    const { code, stdout, stderr } = await callCli([name, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: (?:shell-adapter )?${name} `));
     if (name !== 'config') expect(stdout).toContain('Examples:');
   });
 
   it('is printed on standard error for a bare call, which is wrong usage', async () => {
-    const { code, stdout, stderr } = await runCli([]);
+    const { code, stdout, stderr } = await callCli([]);
     expect(code).toBe(2);
     expect(stdout).toBe('');
     expect(stderr).toContain('Commands:');
@@ -69,7 +70,7 @@ describe('wrong usage', () => {
     ['a date that is none', ['audit', 'search', '--since', '10'], 2, 'audit search --help'],
     ['a provider that is none', ['llm', '--provider', 'x', 'hello'], 2, 'Allowed choices are'],
   ])('%s is said in a line with a pointer to the help', async (_what, args, expected, message) => {
-    const { code, stdout, stderr } = await runCli(args);
+    const { code, stdout, stderr } = await callCli(args);
     expect(code).toBe(expected);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^shell-adapter: /);
@@ -83,7 +84,7 @@ it.each([
   ['a span of time that is none', ['token', 'create', '--role', 'agent', '--name', 'a', '--expires', 'soon']],
   ['no prompt', ['llm']],
 ])('%s is wrong usage', async (_what, args) => {
-  const { code, stderr } = await runCli(args);
+  const { code, stderr } = await callCli(args);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^shell-adapter: /);
 });
@@ -100,7 +101,7 @@ describe('without a daemon', () => {
     ['diff', ['diff'], 1],
     ['restore', ['restore', 'x'], 1],
   ])('%s says where it looked and what to do', async (_name, args, expected) => {
-    const { code, stdout, stderr } = await runCli(args, { env: { SHELL_ADAPTER_URL: NOBODY } });
+    const { code, stdout, stderr } = await callCli(args, { env: { SHELL_ADAPTER_URL: NOBODY } });
     expect(code).toBe(expected);
     expect(stdout).toBe('');
     expect(stderr).toMatch(/^shell-adapter: no daemon answers at http:\/\/127\.0\.0\.1:1/);
@@ -136,23 +137,23 @@ describe('the daemon', () => {
     const wrong = `${folder.path}/wrong.yaml`;
     writeFileSync(right, `socketio: { port: ${port()} }`);
     writeFileSync(wrong, 'socketio: { port: 1 }');
-    const byFlag = await runCli(['exec', '-c', right, 'echo found'], {
+    const byFlag = await callCli(['exec', '-c', right, 'echo found'], {
       env: { SHELL_ADAPTER_CONFIG: wrong, SHELL_ADAPTER_URL: NOBODY },
     });
     expect(byFlag).toMatchObject({ code: 0, stdout: 'found\n' });
-    const byVariable = await runCli(answer, { env: { SHELL_ADAPTER_CONFIG: right } });
+    const byVariable = await callCli(answer, { env: { SHELL_ADAPTER_CONFIG: right } });
     expect(byVariable).toMatchObject({ code: 0, stdout: 'found\n' });
-    const byWrong = await runCli(answer, { env: { SHELL_ADAPTER_CONFIG: wrong } });
+    const byWrong = await callCli(answer, { env: { SHELL_ADAPTER_CONFIG: wrong } });
     expect(byWrong.code).toBe(125);
     expect(byWrong.stderr).toContain(wrong);
   });
 
   it('is not guessed when the configuration has port 0, or the URL is none', async () => {
-    const zero = await runCli(answer, { env: { SHELL_ADAPTER_SOCKETIO_PORT: '0' } });
+    const zero = await callCli(answer, { env: { SHELL_ADAPTER_SOCKETIO_PORT: '0' } });
     expect(zero.code).toBe(125);
     expect(zero.stderr).toContain('port 0');
     for (const name of ['sessions', 'doctor']) {
-      const none = await runCli([name, '--url', 'localhost']);
+      const none = await callCli([name, '--url', 'localhost']);
       expect(none.code).toBe(2);
       expect(none.stderr).toContain('"localhost" is not a URL');
     }
@@ -160,9 +161,9 @@ describe('the daemon', () => {
 
   it('tells its machine, for people and as JSON', async () => {
     const env = urlVariable(daemon);
-    const text = await runCli(['metadata'], { env });
+    const text = await callCli(['metadata'], { env });
     expect(text.stdout).toMatch(/^workspace {3}\S/m);
-    const { code, stdout } = await runCli(['metadata', '--json'], { env });
+    const { code, stdout } = await callCli(['metadata', '--json'], { env });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ workspace_directory: daemon.workspace, protocol_version: 1 });
   });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
+import { callCli } from './in-process.js';
 import { makeFolder, runCli } from './support.js';
 
 type Shell = 'bash' | 'zsh' | 'fish';
@@ -97,14 +98,14 @@ describe('the file of zsh in the package', () => {
 describe('the script', () => {
   it.each(['bash', 'zsh', 'fish'] as const)('for %s knows every subcommand', async (shell) => {
     const stdout = await scriptFor(shell);
-    const { stdout: help } = await runCli(['--help']);
+    const { stdout: help } = await callCli(['--help']);
     const names = [...help.matchAll(/^ {2}([a-z]+) (?:\[|<| )/gm)].map(([, name = '']) => name);
     expect(names).toContain('completion');
     for (const name of names.filter((each) => each !== 'help')) expect(stdout).toContain(`'${name}`);
   });
 
   it('for another shell is refused, with those that there are', async () => {
-    const { code, stderr } = await runCli(['completion', 'csh']);
+    const { code, stderr } = await callCli(['completion', 'csh']);
     expect(code).toBe(2);
     expect(stderr).toContain('Allowed choices are bash, zsh, fish');
   });

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
+import { callCli } from './in-process.js';
 import { CliProcess, CliTerminal, makeFolder, runCli, urlVariable } from './support.js';
 
 const daemons: TestDaemon[] = [];
@@ -48,7 +49,7 @@ describe('status and stop', () => {
     expect(text.code).toBe(0);
     expect(text.stdout).toContain(`running at ${daemon.url}\n`);
     expect(text.stdout).toMatch(new RegExp(`^workspace +${daemon.workspace}$`, 'm'));
-    const { code, stdout } = await runCli(['status', '--url', daemon.url, '--json']);
+    const { code, stdout } = await callCli(['status', '--url', daemon.url, '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       state: 'running',
@@ -68,11 +69,11 @@ describe('status and stop', () => {
 
   it('say that none runs, as systemctl does', async () => {
     const url = 'http://127.0.0.1:1';
-    const status = await runCli(['status', '--url', url]);
+    const status = await callCli(['status', '--url', url]);
     expect(status.code).toBe(3);
     expect(status.stdout).toMatch(/^stopped: no daemon answers at http:\/\/127\.0\.0\.1:1: start one/);
-    expect(JSON.parse((await runCli(['status', '--url', url, '--json'])).stdout)).toMatchObject({ state: 'stopped' });
-    expect(await runCli(['stop', '--url', url])).toMatchObject({
+    expect(JSON.parse((await callCli(['status', '--url', url, '--json'])).stdout)).toMatchObject({ state: 'stopped' });
+    expect(await callCli(['stop', '--url', url])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('not running') as string,
     });
@@ -108,7 +109,7 @@ describe('a port where something else listens', () => {
   it('that says nothing is reported before five seconds are over', async () => {
     await using other = await serverThat(() => undefined);
     const from = performance.now();
-    const { code, stderr } = await runCli(['sessions', '--url', `http://127.0.0.1:${other.port}`]);
+    const { code, stderr } = await callCli(['sessions', '--url', `http://127.0.0.1:${other.port}`]);
     expect(code).toBe(1);
     expect(stderr).toContain('does not answer');
     expect(performance.now() - from).toBeLessThan(5000);
@@ -165,14 +166,14 @@ describe('close --all', () => {
     const daemon = await start();
     await using client = await WireClient.connect(daemon.url);
     const ids = [await client.openSession(), await client.openSession()];
-    const { code, stdout } = await runCli(['close', '--all', '--url', daemon.url]);
+    const { code, stdout } = await callCli(['close', '--all', '--url', daemon.url]);
     expect({ code, lines: stdout.trim().split('\n').sort() }).toEqual({
       code: 0,
       lines: ids.map((id) => `closed ${id}`).sort(),
     });
-    expect((await runCli(['close', '--all', '--url', daemon.url])).code).toBe(0);
-    expect((await runCli(['close', '--all', 'x', '--url', daemon.url])).code).toBe(2);
-    expect((await runCli(['close', '--url', daemon.url])).code).toBe(2);
+    expect((await callCli(['close', '--all', '--url', daemon.url])).code).toBe(0);
+    expect((await callCli(['close', '--all', 'x', '--url', daemon.url])).code).toBe(2);
+    expect((await callCli(['close', '--url', daemon.url])).code).toBe(2);
   });
 });
 
@@ -180,10 +181,10 @@ describe('hints', () => {
   it('repeat the --url that was given', async () => {
     const daemon = await start({ settings: { confirmation: { mode: 'self', checkpoint: false } } });
     const { url } = daemon;
-    const denied = await runCli(['exec', '-n', '--url', url, 'rm -r x']);
+    const denied = await callCli(['exec', '-n', '--url', url, 'rm -r x']);
     const [, line = ''] = /^Confirm it: (.*)$/m.exec(denied.stderr) ?? [];
     expect(line).toMatch(new RegExp(`^\\S+ .*confirm confirmation_\\S+ --approve --justification '…' --url ${url}$`));
-    const unknown = await runCli(['attach', 'session_x', '--url', url]);
+    const unknown = await callCli(['attach', 'session_x', '--url', url]);
     expect(unknown.stderr).toContain(`sessions --url ${url}\` lists`);
   });
 });
@@ -212,12 +213,12 @@ describe('doctor and config show', () => {
     const doctor = await runCli(['doctor'], options);
     expect(doctor.stdout).toMatch(new RegExp(`^ok +daemon workspace +${daemon.workspace}$`, 'm'));
     expect(doctor.stdout).toMatch(/^warn +daemon differs +.*workspace.*\n +fix: .*--config .*config\.yaml$/m);
-    const show = await runCli(['config', 'show'], options);
+    const show = await callCli(['config', 'show'], options);
     expect(show.stdout).toContain(
       `daemon: ${daemon.url}, version 0.1.0, file ${daemon.directory}/config.yaml, workspace ${daemon.workspace}\n`,
     );
     expect(show.stdout).toContain('These are not the settings of that daemon');
-    const same = await runCli([
+    const same = await callCli([
       'config',
       'show',
       '--config',
@@ -246,7 +247,7 @@ describe('a suggestion', () => {
     [['exec', '--shell', 'x'], undefined],
     [['zebra'], undefined],
   ])('for %j: %s', async (args, suggestion) => {
-    const { stderr } = await runCli(args);
+    const { stderr } = await callCli(args);
     if (suggestion === undefined) expect(stderr).not.toContain('Did you mean');
     else expect(stderr).toContain(suggestion);
   });

@@ -6,7 +6,8 @@ import { describe, expect } from 'vitest';
 import { daemonTest } from '../../support/daemon-test.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
-import { makeFolder, runCli, urlVariable } from './support.js';
+import { callCli } from './in-process.js';
+import { makeFolder, urlVariable } from './support.js';
 
 const it = daemonTest();
 
@@ -39,7 +40,7 @@ fetch(origin + '/session', { method: 'POST', headers: { origin, 'content-type': 
 describe('dashboard', () => {
   it('prints a link where there is no browser, with a role and a time', async ({ daemon }) => {
     const env = { ...urlVariable(daemon), BROWSER: '', DISPLAY: '', WAYLAND_DISPLAY: '' };
-    const { code, stdout, stderr } = await runCli(['dashboard', '--role', 'viewer', '--for', '1h'], { env });
+    const { code, stdout, stderr } = await callCli(['dashboard', '--role', 'viewer', '--for', '1h'], { env });
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('role viewer') as string });
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#code=[\w-]{43}\n$/);
     expect(await signIn(daemon, stdout)).toMatchObject({ status: 200, body: { role: 'viewer' } });
@@ -51,7 +52,7 @@ describe('dashboard', () => {
     using runtime = makeFolder();
     const browser = `no-such-browser:${makeBrowser(folder.path)} %s`;
     const env = { ...urlVariable(daemon), BROWSER: browser, XDG_RUNTIME_DIR: runtime.path };
-    const { code, stdout, stderr } = await runCli(['dashboard'], { env });
+    const { code, stdout, stderr } = await callCli(['dashboard'], { env });
     expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: '' });
     expect(stderr).toContain('the browser is signed in');
     const seen = JSON.parse(readFileSync(join(folder.path, 'seen'), 'utf8')) as {
@@ -71,7 +72,7 @@ describe('dashboard', () => {
     [['--role', 'king'], "argument 'king' is invalid"],
     [['--url', 'unix:/tmp/none'], 'a browser cannot open a Unix socket'],
   ] as const)('refuses %j', async ([args, why], { daemon }) => {
-    const { code, stderr } = await runCli(['dashboard', ...args], { env: urlVariable(daemon) });
+    const { code, stderr } = await callCli(['dashboard', ...args], { env: urlVariable(daemon) });
     expect(code).toBe(2);
     expect(stderr).toContain(why);
   });

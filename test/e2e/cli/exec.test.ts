@@ -11,6 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { useDaemon } from '../../support/daemon-and-client.js';
 import { TestDaemon } from '../../support/daemon.js';
 import type { WireClient } from '../../support/wire.js';
+import { callCli } from './in-process.js';
 import { CliProcess, type CliOptions, makeFolder, runCli, urlVariable } from './support.js';
 
 /** Small, so that the tests' input can be too large for it. */
@@ -26,7 +27,9 @@ const withUrl = (options: CliOptions = {}): CliOptions => ({
   ...options,
   env: { ...urlVariable(daemon), ...options.env },
 });
-const exec = (args: readonly string[], options?: CliOptions) => runCli(['exec', ...args], withUrl(options));
+const exec = (args: readonly string[], options?: CliOptions) => callCli(['exec', ...args], withUrl(options));
+/** The program itself, with pipes of its own. */
+const execProgram = (args: readonly string[], options?: CliOptions) => runCli(['exec', ...args], withUrl(options));
 
 /** Waits until a file is no longer there. */
 const untilGone = async (path: string) => {
@@ -39,12 +42,15 @@ describe('exec passes the output through', () => {
 
   it('byte for byte, on standard output and standard error', async () => {
     const expected = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-    const { bytes, errorBytes, code } = await exec([`${everyByte}; { ${everyByte}; } >&2`]);
+    const { bytes, errorBytes, code } = await execProgram([`${everyByte}; { ${everyByte}; } >&2`]);
     expect({ code, bytes, errorBytes }).toEqual({ code: 0, bytes: expected, errorBytes: expected });
   });
 
   it('as one stream with --merge, in the order of writing', async () => {
-    const { stdout, stderr, code } = await exec(['--merge', 'for i in 1 2; do echo o$i; echo e$i >&2; done; exit 3']);
+    const { stdout, stderr, code } = await execProgram([
+      '--merge',
+      'for i in 1 2; do echo o$i; echo e$i >&2; done; exit 3',
+    ]);
     expect({ stdout, stderr, code }).toEqual({ stdout: 'o1\ne1\no2\ne2\n', stderr: '', code: 3 });
   });
 
@@ -59,7 +65,7 @@ describe('exec passes the output through', () => {
   });
 
   it('whole, however long it is', async () => {
-    const { bytes, stderr } = await exec(['seq 1 2000000; seq 1 300000 >&2']);
+    const { bytes, stderr } = await execProgram(['seq 1 2000000; seq 1 300000 >&2']);
     const hash = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
     const numbers = (last: number) => Array.from({ length: last }, (_, index) => `${index + 1}\n`).join('');
     expect(hash(bytes)).toBe(hash(numbers(2_000_000)));
@@ -95,7 +101,7 @@ describe('exec gives the exit code', () => {
   });
 
   it('124 for a time-out, with what was printed and a word about it', async () => {
-    const { code, stdout, stderr } = await exec(['--timeout', '0.5', 'echo partial; sleep 60']);
+    const { code, stdout, stderr } = await execProgram(['--timeout', '0.5', 'echo partial; sleep 60']);
     expect({ code, stdout }).toEqual({ code: 124, stdout: 'partial\n' });
     expect(stderr).toMatch(/^shell-adapter: the command ran into its time-out and was ended after \d+\.\d s\n$/);
   });
@@ -194,7 +200,7 @@ describe('exec passes standard input on', () => {
     ['larger than any message may be', Buffer.alloc(4 * 1024 * 1024 + 1, 'x')],
     ['not text', Buffer.from([0x61, 0xff])],
   ])('when it is %s', async (_what, input) => {
-    const { code, bytes, stderr } = await exec(['cat'], { input });
+    const { code, bytes, stderr } = await execProgram(['cat'], { input });
     expect({ code, stderr, isEqual: bytes.equals(input) }).toEqual({ code: 0, stderr: '', isEqual: true });
   });
 });

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestDaemon } from '../../support/daemon.js';
 import { type ServedSession, serveInSession } from '../../support/network/preview.js';
 import { WireClient } from '../../support/wire.js';
-import { CliProcess, runCli, urlVariable } from './support.js';
+import { callCli } from './in-process.js';
+import { CliProcess, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
@@ -115,7 +116,7 @@ describe('forward says what is wrong', () => {
     ['no such session', () => ['session_none', '3000'], /session_none/],
     ['no port', () => [served.session_id, 'http'], /It must be a whole number from 1 to 65535/],
   ])('of %s', async (_what, args, message) => {
-    const { code, stderr } = await runCli(['forward', ...args()], { env: urlVariable(daemon) });
+    const { code, stderr } = await callCli(['forward', ...args()], { env: urlVariable(daemon) });
     expect(code).not.toBe(0);
     expect(stderr).toMatch(message);
   });
@@ -125,7 +126,7 @@ describe('forward says what is wrong', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const args = ['forward', served.session_id, String(served.port), '--local-port', String(port)];
-    const { code, stderr } = await runCli(args, { env: urlVariable(daemon) });
+    const { code, stderr } = await callCli(args, { env: urlVariable(daemon) });
     expect([code, stderr]).toEqual([1, expect.stringMatching(`port ${port} cannot be listened on: .*EADDRINUSE`)]);
     taken.close();
   });

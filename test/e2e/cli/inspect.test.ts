@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
+import { callCli } from './in-process.js';
 import { makeFolder, runCli } from './support.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -33,7 +34,7 @@ describe('doctor', () => {
   });
 
   it('prints the same as JSON', async () => {
-    const { code, stdout } = await runCli(['doctor', '--json'], { env: nobody });
+    const { code, stdout } = await callCli(['doctor', '--json'], { env: nobody });
     const { ok, check } = readChecks(stdout);
     expect({ code, ok }).toEqual({ code: 0, ok: true });
     expect(check('pty')).toMatchObject({ status: 'ok', detail: expect.stringContaining('/dev/pts/') as string });
@@ -91,7 +92,7 @@ describe('doctor', () => {
     using folder = makeFolder();
     const file = join(folder.path, 'c.yaml');
     writeFileSync(file, text);
-    const { code, stdout } = await runCli(['doctor', '--json', '--config', file]);
+    const { code, stdout } = await callCli(['doctor', '--json', '--config', file]);
     expect(code).toBe(1);
     const found = readChecks(stdout).check(name);
     expect(found).toMatchObject({ status: 'missing', fix: expect.any(String) as string });
@@ -102,7 +103,7 @@ describe('doctor', () => {
 describe('config', () => {
   it('check says ok for what ships with the package', async () => {
     for (const name of ['config/shell_adapter.yaml', 'config/seed.yaml']) {
-      const { code, stdout } = await runCli(['config', 'check', name], { cwd: ROOT });
+      const { code, stdout } = await callCli(['config', 'check', name], { cwd: ROOT });
       expect({ code, stdout }).toEqual({ code: 0, stdout: `${join(ROOT, name)}: ok\n` });
     }
   });
@@ -111,11 +112,11 @@ describe('config', () => {
     using folder = makeFolder();
     const file = join(folder.path, 'bad.yaml');
     writeFileSync(file, 'adapter:\n  max_sessions: -1\n  shel: bash\n');
-    const { code, stdout, stderr } = await runCli(['config', 'check', file]);
+    const { code, stdout, stderr } = await callCli(['config', 'check', file]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`${file}:2:17: adapter.max_sessions: `);
     expect(stderr).toContain(`${file}:3:3: adapter.shel: unknown key; did you mean "shell"?`);
-    const json = await runCli(['config', 'check', '--json', file]);
+    const json = await callCli(['config', 'check', '--json', file]);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
@@ -132,7 +133,7 @@ describe('config', () => {
     const log = 'logging: { log_format: "%(levelname)-8s 100%% %(msecs)03d %(message).9s" }';
     writeFileSync(file, `adapter: { max_sessions: 7 }\n${log}\nllm: { openai: { api_key: not-to-be-seen } }`);
     const env = { SHELL_ADAPTER_SOCKETIO_PORT: '9999' };
-    const { code, stdout } = await runCli(['config', 'show', '--config', file], { env });
+    const { code, stdout } = await callCli(['config', 'show', '--config', file], { env });
     expect(code).toBe(0);
     expect(stdout).toContain(`file: ${file}\n`);
     expect(stdout).toMatch(/^adapter\.max_sessions +7 +line 1$/m);
@@ -143,7 +144,7 @@ describe('config', () => {
     expect(stdout).toContain('"%(levelname)-8s 100%% %(msecs)03d %(message).9s"');
     expect(stdout).toMatch(/^llm\.openai\.api_key .*line 3$/m);
     expect(stdout).not.toContain('not-to-be-seen');
-    const json = await runCli(['config', 'show', '--json', '--config', file], { env });
+    const json = await callCli(['config', 'show', '--json', '--config', file], { env });
     expect(JSON.parse(json.stdout)).toMatchObject({
       file,
       adapter: { max_sessions: 7, memory_mb_limit: null },
@@ -158,17 +159,17 @@ describe('protocol', () => {
   it('prints the page, writes it, and finds it current', async () => {
     using folder = makeFolder();
     const page = readFileSync(join(ROOT, 'docs/reference/protocol.md'), 'utf8');
-    expect((await runCli(['protocol'])).stdout).toBe(page);
-    expect((await runCli(['protocol', '--write', 'page.md'], { cwd: folder.path })).code).toBe(0);
+    expect((await callCli(['protocol'])).stdout).toBe(page);
+    expect((await callCli(['protocol', '--write', 'page.md'], { cwd: folder.path })).code).toBe(0);
     expect(readFileSync(join(folder.path, 'page.md'), 'utf8')).toBe(page);
-    expect((await runCli(['protocol', '--check', 'page.md'], { cwd: folder.path })).code).toBe(0);
+    expect((await callCli(['protocol', '--check', 'page.md'], { cwd: folder.path })).code).toBe(0);
   });
 
   it('says how to make a page anew that is not current, or not there', async () => {
     using folder = makeFolder();
     writeFileSync(join(folder.path, 'old.md'), '# Old\n');
     for (const name of ['old.md', 'none.md']) {
-      const { code, stderr } = await runCli(['protocol', '--check', name], { cwd: folder.path });
+      const { code, stderr } = await callCli(['protocol', '--check', name], { cwd: folder.path });
       expect(code).toBe(1);
       expect(stderr).toContain(name);
       expect(stderr).toContain('npm run docs');

@@ -4,14 +4,15 @@ import { useDaemon } from '../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import type { WireClient } from '../../support/wire.js';
-import { CliProcess, type CliOptions, runCli, urlVariable } from './support.js';
+import { callCli } from './in-process.js';
+import { CliProcess, type CliOptions, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 let wire: WireClient;
 useDaemon((started) => ({ daemon, client: wire } = started));
 
 const cli = (args: readonly string[], options: CliOptions = {}) =>
-  runCli(args, { ...options, env: urlVariable(daemon) });
+  callCli(args, { ...options, env: urlVariable(daemon) });
 
 describe('history', () => {
   it('lists the last commands in aligned columns, the newest first, and those of a session alone', async () => {

@@ -5,14 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { useDaemon } from '../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import type { WireClient } from '../../support/wire.js';
-import { CliProcess, type CliOptions, CliTerminal, runCli, urlVariable } from './support.js';
+import { callCli } from './in-process.js';
+import { CliProcess, type CliOptions, CliTerminal, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 let wire: WireClient;
 useDaemon((started) => ({ daemon, client: wire } = started));
 
 const cli = (args: readonly string[], options: CliOptions = {}) =>
-  runCli(args, { ...options, env: urlVariable(daemon) });
+  callCli(args, { ...options, env: urlVariable(daemon) });
 const attach = (...args: readonly string[]) => new CliProcess(['attach', ...args], { env: urlVariable(daemon) });
 
 /** Waits until so many clients follow a session: the wire client that opened it is one of them. */

@@ -25,7 +25,8 @@ export interface CliOptions {
 /** The variable that leads a call of the command line to a daemon. */
 export const urlVariable = ({ url }: { readonly url: string }) => ({ SHELL_ADAPTER_URL: url });
 
-function environmentOf({ env }: CliOptions): NodeJS.ProcessEnv {
+/** The environment of a call. */
+export function environmentOf({ env }: CliOptions): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:SHELL_ADAPTER_|NO_COLOR$|CI$|npm_)/.test(name));
   return { ...Object.fromEntries(own), ...env };
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { useDaemon } from '../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import type { WireClient } from '../../support/wire.js';
-import { CliTerminal, runCli, urlVariable } from './support.js';
+import { callCli } from './in-process.js';
+import { CliTerminal, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 let wire: WireClient;
@@ -74,7 +75,7 @@ describe('exec --tty', () => {
   });
 
   it('gives a terminal without one here, and the output comes as it is', async () => {
-    const { code, stdout } = await runCli(['exec', '--tty', 'test -t 1 && test -t 2 && echo yes'], { env: env() });
+    const { code, stdout } = await callCli(['exec', '--tty', 'test -t 1 && test -t 2 && echo yes'], { env: env() });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'yes\r\n' });
   });
 });

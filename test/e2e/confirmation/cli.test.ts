@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { CliProcess, CliTerminal, runCli, urlVariable } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { CliProcess, CliTerminal, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 let agent: WireClient;
@@ -30,31 +31,31 @@ const asked = (command: string) => agent.event('confirmation_required', (event) 
 
 describe('confirm', () => {
   it('lists what waits, and decides by id', async () => {
-    expect((await runCli(['confirm'], { env: asOperator() })).stdout).toBe('Nothing waits for a confirmation.\n');
+    expect((await callCli(['confirm'], { env: asOperator() })).stdout).toBe('Nothing waits for a confirmation.\n');
     const running = agent.run('echo out; echo err >&2; rm -f none; exit 6');
     const { confirmation_id: id } = await asked('echo out; echo err >&2; rm -f none; exit 6');
-    const { stdout } = await runCli(['confirm'], { env: asOperator() });
+    const { stdout } = await callCli(['confirm'], { env: asOperator() });
     expect(stdout).toMatch(/^CONFIRMATION +BY WHOM +CLASS +LEFT +ASKED BY +DIRECTORY +COMMAND\n/);
     expect(stdout).toMatch(new RegExp(`^${id}  operator  destructive  \\d+s +agent-7 .* echo out; echo err`, 'm'));
-    const decided = await runCli(['confirm', id, '--approve'], { env: asOperator() });
+    const decided = await callCli(['confirm', id, '--approve'], { env: asOperator() });
     expect({ code: decided.code, stdout: decided.stdout, stderr: decided.stderr }).toEqual({
       code: 6,
       stdout: 'out\n',
       stderr: 'err\n',
     });
     expect((await running).exit_code).toBe(6);
-    const again = await runCli(['confirm', id, '--approve'], { env: asOperator() });
+    const again = await callCli(['confirm', id, '--approve'], { env: asOperator() });
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing waits for') as string });
   });
 
   it('rejects, with JSON for programs', async () => {
     const running = agent.run('rm -f rejected');
     const { confirmation_id: id } = await asked('rm -f rejected');
-    const listed = await runCli(['confirm', '--json'], { env: asOperator() });
+    const listed = await callCli(['confirm', '--json'], { env: asOperator() });
     expect((JSON.parse(listed.stdout) as { confirmations: object[] }).confirmations).toMatchObject([
       { confirmation_id: id },
     ]);
-    const { code, stdout } = await runCli(['confirm', id, '--reject', '-j', 'not today'], { env: asOperator() });
+    const { code, stdout } = await callCli(['confirm', id, '--reject', '-j', 'not today'], { env: asOperator() });
     expect({ code, stdout }).toEqual({ code: 0, stdout: `rejected ${id}\n` });
     expect((await running).error?.message).toContain('olga has refused it: not today');
   });
@@ -65,23 +66,23 @@ describe('confirm', () => {
     ['both decisions', ['confirmation_x', '--approve', '--reject']],
     ['an id to watch', ['confirmation_x', '--watch']],
   ])('refuses %s', async (_what, args) => {
-    const { code, stderr } = await runCli(['confirm', ...args], { env: env() });
+    const { code, stderr } = await callCli(['confirm', ...args], { env: env() });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('give an id with either') as string });
   });
 });
 
 describe('exec', () => {
   it('says what has to be confirmed, and how; the output comes whole then', async () => {
-    const stopped = await runCli(['exec', 'seq 20000; sudo -n true 2>/dev/null; true'], { env: env() });
+    const stopped = await callCli(['exec', 'seq 20000; sudo -n true 2>/dev/null; true'], { env: env() });
     expect({ code: stopped.code, stdout: stopped.stdout }).toEqual({ code: 126, stdout: '' });
     const [, id = ''] = /confirm (confirmation_\S+) --approve --justification/.exec(stopped.stderr) ?? [];
-    const run = await runCli(['confirm', id, '--approve', '-j', 'a test'], { env: env() });
+    const run = await callCli(['confirm', id, '--approve', '-j', 'a test'], { env: env() });
     expect(run.code).toBe(0);
     expect(run.stdout).toBe(Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join(''));
   });
 
   it('gives 126 when it is denied, and waits for an operator', async () => {
-    expect((await runCli(['exec', 'rm -rf /'], { env: env() })).code).toBe(126);
+    expect((await callCli(['exec', 'rm -rf /'], { env: env() })).code).toBe(126);
     await using operator = await WireClient.connect(daemon.url, ['websocket'], { token: operatorToken });
     await using waiting = new CliProcess(['exec', 'echo waited; rm -f none'], { env: env() });
     const question = await operator.event('confirmation_required', ({ command }) => command.startsWith('echo waited'));

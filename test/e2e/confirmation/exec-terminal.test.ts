@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { CliTerminal, runCli, urlVariable } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { CliTerminal, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 let watcher: WireClient;
@@ -74,7 +75,7 @@ describe('exec at a terminal, of what this client has to confirm', () => {
     await using terminal = new CliTerminal(['exec', 'rm -f none; seq 3'], options());
     await terminal.until(/run it\?/);
     const [asked] = await waiting();
-    const { code, stdout } = await runCli(['confirm', asked!.confirmation_id, '--approve', '-j', 'a test'], options());
+    const { code, stdout } = await callCli(['confirm', asked!.confirmation_id, '--approve', '-j', 'a test'], options());
     expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n2\n3\n' });
     await terminal.until(/1\r\n2\r\n3\r\n/);
     expect(await terminal.ended).toBe(0);
@@ -105,7 +106,7 @@ describe('exec at a terminal, of what this client has to confirm', () => {
       expect(await terminal.ended).toBe(126);
       expect(terminal.output).not.toContain('run it?');
     }
-    const { code, stderr } = await runCli(['exec', 'rm none'], options());
+    const { code, stderr } = await callCli(['exec', 'rm none'], options());
     expect({ code, stderr }).toEqual({ code: 126, stderr: expect.stringContaining('Confirm it:') as string });
   });
 

@@ -8,7 +8,8 @@ import type { AuditEvent } from '../../../src/core/audit/event.js';
 import type { Role } from '../../../src/core/access/roles.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient, type WireAnswer } from '../../support/wire.js';
-import { runCli, urlVariable } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { urlVariable } from '../cli/support.js';
 
 /** Deletions are confirmed by the client itself, and hooks of git by an operator. */
 const SETTINGS = { confirmation: { mode: 'self', checkpoint: false, classes: { persistence: 'operator' } } } as const;
@@ -135,7 +136,7 @@ describe('an approval that is remembered', () => {
     const running = agent.run(HOOK);
     const asked = await operator.event('confirmation_required', (event) => event.command === HOOK);
     const env = () => ({ ...urlVariable(daemon), SHELL_ADAPTER_TOKEN: secrets.operator });
-    const decided = await runCli(['confirm', asked.confirmation_id, '--approve', '--remember', 'always'], {
+    const decided = await callCli(['confirm', asked.confirmation_id, '--approve', '--remember', 'always'], {
       env: env(),
     });
     expect(decided).toMatchObject({
@@ -151,16 +152,16 @@ describe('an approval that is remembered', () => {
     await connectBoth();
     expect(codesOf(await agent.run(HOOK))).toEqual(['REMEMBERED_APPROVAL']);
 
-    const listed = await runCli(['confirm', '--remembered'], { env: env() });
+    const listed = await callCli(['confirm', '--remembered'], { env: env() });
     expect(listed.stdout).toMatch(
       /^APPROVAL +SCOPE +LEFT +FOR +APPROVED BY +DIRECTORY +COMMAND\napproval_\S+ +always +- +agent +operator .*touch/,
     );
     const [id = ''] = /approval_\S+/.exec(listed.stdout) ?? [];
-    const json = await runCli(['confirm', '--remembered', '--json'], { env: env() });
+    const json = await callCli(['confirm', '--remembered', '--json'], { env: env() });
     expect(JSON.parse(json.stdout)).toMatchObject({ approvals: [{ id, scope: 'always' }], problem: null });
-    const revoked = await runCli(['confirm', '--remembered', '--revoke', id], { env: env() });
+    const revoked = await callCli(['confirm', '--remembered', '--revoke', id], { env: env() });
     expect(revoked).toMatchObject({ code: 0, stdout: `revoked ${id}: ${HOOK}\n` });
-    expect((await runCli(['confirm', '--remembered'], { env: env() })).stdout).toBe('No approval is remembered.\n');
+    expect((await callCli(['confirm', '--remembered'], { env: env() })).stdout).toBe('No approval is remembered.\n');
     const stopped = agent.run(HOOK);
     const { confirmation_id } = await operator.event('confirmation_required', (event) => event.command === HOOK);
     await operator.request('confirm_command', { confirmation_id, decision: 'reject' });
@@ -176,7 +177,7 @@ describe('an approval that is remembered', () => {
     await connectBoth();
     const { approvals, problem } = await agent.request('list_remembered_approvals');
     expect({ approvals, problem }).toEqual({ approvals: [], problem: expect.stringContaining(file) as string });
-    const { stdout } = await runCli(['doctor', '--config', join(directory, 'config.yaml')], {
+    const { stdout } = await callCli(['doctor', '--config', join(directory, 'config.yaml')], {
       env: urlVariable(daemon),
     });
     expect(stdout).toMatch(/approvals .*is damaged/);
@@ -197,7 +198,7 @@ describe('an approval that is remembered', () => {
       'Allowed choices are session, hour, always',
     ],
   ])('is not wanted with %s', async (_what, args, message) => {
-    const { code, stderr } = await runCli(['confirm', ...args], { env: urlVariable(daemon) });
+    const { code, stderr } = await callCli(['confirm', ...args], { env: urlVariable(daemon) });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) as string });
   });
 });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/core/access/roles.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { runCli, urlVariable } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 const clients: WireClient[] = [];
@@ -17,7 +18,7 @@ async function come(role: Role, name: string): Promise<WireClient> {
   return client;
 }
 
-const cli = (...args: string[]) => runCli(args, { env: urlVariable(daemon) });
+const cli = (...args: string[]) => callCli(args, { env: urlVariable(daemon) });
 const exists = (name: string) => existsSync(join(daemon.workspace, name));
 
 afterAll(async () => {

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, ConfirmationRequiredError } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
-import { runCli, urlVariable } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
@@ -116,7 +117,7 @@ describe('a confirmation', () => {
 
   it('can be given at the command line', async () => {
     const answer = await client.request('write_file', { path: '.yarnrc', data: 'x' });
-    const done = await runCli(['confirm', answer.confirmation_id ?? '', '--approve', '--justification', 'yes'], {
+    const done = await callCli(['confirm', answer.confirmation_id ?? '', '--approve', '--justification', 'yes'], {
       env: urlVariable(daemon),
     });
     expect(JSON.parse(done.stdout)).toMatchObject({ size: 1, created: true });

@@ -23,6 +23,7 @@ import { TestDaemon } from '../../support/daemon.js';
 import { FlakyProxy } from '../../support/network/flaky-proxy.js';
 import { eventually } from '../../support/measure.js';
 import { canSandbox } from '../../support/sandbox.js';
+import { callCli } from '../cli/in-process.js';
 import { CliProcess, runCli, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
@@ -31,7 +32,7 @@ let here: string;
 const there = (...names: string[]) => join(daemon.workspace, ...names);
 const local = (...names: string[]) => join(here, ...names);
 const options = () => ({ env: urlVariable(daemon), cwd: here });
-const cp = (...args: string[]) => runCli(['cp', ...args], options());
+const cp = (...args: string[]) => callCli(['cp', ...args], options());
 const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
 const DONE = { code: 0, stdout: '', stderr: '' };
 
@@ -147,7 +148,7 @@ it('goes on with an interrupted copy from the daemon, unless the file is another
 it('takes a file with secrets for another one', async () => {
   await using other = await TestDaemon.start({ settings: { secrets: { values: ['correct-horse-battery'] } } });
   writeFileSync(join(other.workspace, 'file'), 'it is correct-horse-battery');
-  const answer = await runCli(['cp', ':file', 'masked'], { env: urlVariable(other), cwd: here });
+  const answer = await callCli(['cp', ':file', 'masked'], { env: urlVariable(other), cwd: here });
   expect(answer).toMatchObject({ code: 1 });
   expect(answer.stderr).toContain('secrets in it are masked');
   expect([existsSync(local('masked')), ...parts(here)]).toEqual([false]);
@@ -174,7 +175,7 @@ it('copies with a token over TLS, and over a Unix socket', async () => {
 it('says what has to be confirmed', async () => {
   await using other = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
   writeFileSync(local('.npmrc'), 'x');
-  const answer = await runCli(['cp', '.npmrc', ':'], { env: urlVariable(other), cwd: here });
+  const answer = await callCli(['cp', '.npmrc', ':'], { env: urlVariable(other), cwd: here });
   expect(answer).toMatchObject({ code: 1 });
   expect(answer.stderr).toContain('has to be confirmed');
 });
@@ -182,7 +183,7 @@ it('says what has to be confirmed', async () => {
 it.runIf(canSandbox)('copies from and to a sandbox', async () => {
   await using other = await TestDaemon.start({ settings: { sandbox: { profile: 'strict' } } });
   writeFileSync(local('boxed'), randomBytes(9_000_000), { mode: 0o640 });
-  const run = (...args: string[]) => runCli(['cp', ...args], { env: urlVariable(other), cwd: here });
+  const run = (...args: string[]) => callCli(['cp', ...args], { env: urlVariable(other), cwd: here });
   expect(await run('boxed', ':')).toMatchObject(DONE);
   expect(await run(':boxed', 'boxed-again')).toMatchObject(DONE);
   expect(sha256(local('boxed-again'))).toBe(sha256(local('boxed')));

@@ -12,7 +12,8 @@ import { eventually } from '../../support/measure.js';
 import { askRest, streamRest } from '../../support/network/rest.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { WireClient } from '../../support/wire.js';
-import { CliProcess, runCli, urlVariable } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { CliProcess, urlVariable } from '../cli/support.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
@@ -219,7 +220,7 @@ describe('the command line', () => {
   });
 
   it('says what cannot be watched', async () => {
-    const answer = await runCli(['watch', at('missing')], { env: urlVariable(daemon) });
+    const answer = await callCli(['watch', at('missing')], { env: urlVariable(daemon) });
     expect(answer).toMatchObject({ code: 1 });
     expect(answer.stderr).toContain('no such file');
   });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { type AdapterClient, connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { CliProcess, runCli } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { CliProcess } from '../cli/support.js';
 import { behaving, expectNothingLeft, samplePath, sleepers, uniqueSleep } from './support.js';
 import { eventually } from '../../support/measure.js';
 
@@ -99,7 +100,7 @@ describe('the client', () => {
 });
 
 describe('shell-adapter llm', () => {
-  const llm = (args: readonly string[], input = '') => runCli(['llm', '--url', daemon.url, ...args], { input });
+  const llm = (args: readonly string[], input = '') => callCli(['llm', '--url', daemon.url, ...args], { input });
 
   it.each([
     [['hello'], '', 'HELLO\n'],
@@ -165,7 +166,7 @@ describe('shell-adapter llm', () => {
 describe('shell-adapter doctor', () => {
   it('tells the versions of the tools, and waits for none that does not', async () => {
     const config = `${daemon.directory}/config.yaml`;
-    const { stdout } = await runCli(['doctor', '--json', '--config', config]);
+    const { stdout } = await callCli(['doctor', '--json', '--config', config]);
     const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; detail: string }[] };
     expect(checks.find(({ name }) => name === 'upper')).toMatchObject({
       status: 'warn',

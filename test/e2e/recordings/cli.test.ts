@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { parseCast } from '../../../src/core/recording/asciicast.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { CliTerminal, makeFolder, runCli, urlVariable } from '../cli/support.js';
+import { callCli } from '../cli/in-process.js';
+import { CliTerminal, makeFolder, urlVariable } from '../cli/support.js';
 import { dataOf } from './support.js';
 
 let daemon: TestDaemon;
@@ -17,7 +18,7 @@ afterAll(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-const cli = (args: readonly string[]) => runCli(args, { env: urlVariable(daemon), cwd: daemon.directory });
+const cli = (args: readonly string[]) => callCli(args, { env: urlVariable(daemon), cwd: daemon.directory });
 
 describe('the command line', () => {
   it('records a shell, and lists, plays, saves and deletes the recording', async () => {
