@@ -6,7 +6,7 @@ import { llmError, maskSecrets } from '../core/llm/failure.js';
 import type { LlmSettings } from '../core/llm/settings.js';
 import { LIMIT_KEYS } from '../core/limits/limits.js';
 import { judgeRun, type RunVerdict } from '../core/llm/verdict.js';
-import { killOf } from '../engine/command/command.js';
+import { killOf } from '../engine/command/outcome.js';
 import type { Breach } from '../engine/command/resource-use.js';
 import type { Scratch, ScratchDirectory } from '../engine/instance/scratch.js';
 import type { UserLaunch } from '../engine/user/user-launch.js';

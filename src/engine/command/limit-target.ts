@@ -1,5 +1,6 @@
 import type { Limits } from '../../core/limits/limits.js';
-import type { Command, EndReason } from './command.js';
+import type { Command } from './command.js';
+import type { EndReason } from './outcome.js';
 import type { Breach } from './resource-use.js';
 import type { Processes } from '../platform/contract/processes.js';
 import type { NamespacePids } from '../process/namespace-pids.js';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-import { type Command, type CommandEnd, exitCodeOfSignal, type Warning } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import { type CommandEnd, exitCodeOfSignal, type Warning } from '../command/outcome.js';
 import { commandLineOf, findBackgroundProcesses } from '../process/background-processes.js';
 import { findNewProcesses } from '../process/new-processes.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';

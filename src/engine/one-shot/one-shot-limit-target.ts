@@ -1,4 +1,5 @@
-import type { Command, EndReason } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import type { EndReason } from '../command/outcome.js';
 import type { LimitTarget } from '../command/limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
 

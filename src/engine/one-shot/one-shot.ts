@@ -1,6 +1,7 @@
 import type { SandboxStatus } from '../../core/sandbox/status.js';
 import type { SignalName } from '../../core/signals.js';
-import { type Command, type EndReason, graceFor } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import { type EndReason, graceFor } from '../command/outcome.js';
 import { listenUntilClosed } from '../output/closed-output.js';
 import { PipeFeed } from '../output/pipe-feed.js';
 import { reportBackgroundProcesses } from '../process/background-processes.js';

@@ -1,5 +1,6 @@
 import type { SignalName } from '../../core/signals.js';
-import type { Command, EndReason } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import type { EndReason } from '../command/outcome.js';
 import { PipeFeed } from '../output/pipe-feed.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { findCommandProcesses } from '../process/find-processes.js';

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
-import { type Command, type EndReason, graceFor } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import { type EndReason, graceFor } from '../command/outcome.js';
 import { signalForeground } from '../command/foreground.js';
 import { namespacePid } from '../process/namespace-pids.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';

@@ -1,4 +1,5 @@
-import { type Command, type CommandEnd, killOf, type Warning } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import { type CommandEnd, killOf, type Warning } from '../command/outcome.js';
 import type { Kill } from '../command/resource-use.js';
 import { sendSignal } from '../process/end-processes.js';
 import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';

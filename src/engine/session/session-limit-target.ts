@@ -1,5 +1,6 @@
 import { type Limits, MB, stricterLimits } from '../../core/limits/limits.js';
-import type { Command, EndReason, Warning } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import type { EndReason, Warning } from '../command/outcome.js';
 import type { LimitTarget } from '../command/limit-target.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';

@@ -1,6 +1,7 @@
 import type { Refusal } from '../../core/egress/refusal.js';
 import type { SignalName } from '../../core/signals.js';
-import { type Command, type EndReason, exitCodeOfSignal, graceFor, type Warning } from '../command/command.js';
+import type { Command } from '../command/command.js';
+import { type EndReason, exitCodeOfSignal, graceFor, type Warning } from '../command/outcome.js';
 import { RefusedConnections, refusalWarning } from '../command/refused-connections.js';
 import type { Kill } from '../command/resource-use.js';
 import type { ReportedProcess } from '../process/reported-process.js';

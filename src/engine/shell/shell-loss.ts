@@ -1,5 +1,5 @@
 import type { Log } from '../../core/logging/log.js';
-import type { CommandEnd, Warning } from '../command/command.js';
+import type { CommandEnd, Warning } from '../command/outcome.js';
 import { findSessionProcesses } from '../process/find-processes.js';
 import type { ShellProcess } from './shell-process.js';
 import type { TerminalExit } from './terminal.js';

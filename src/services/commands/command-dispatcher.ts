@@ -1,5 +1,6 @@
 import type { Request } from '../../core/protocol/requests.js';
-import type { Command, EndReason, Warning } from '../../engine/command/command.js';
+import type { Command } from '../../engine/command/command.js';
+import type { EndReason, Warning } from '../../engine/command/outcome.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { type CommandRecord, renderResult } from '../registry/command-record.js';
 import { OutputChannel } from '../registry/output-channel.js';

@@ -9,7 +9,7 @@ import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import { Deferred } from '../../engine/system/deferred.js';
-import type { Warning } from '../../engine/command/command.js';
+import type { Warning } from '../../engine/command/outcome.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import type { JudgedPlace } from '../approvals/coverage.js';
 import type { SessionRecord } from '../registry/session-registry.js';

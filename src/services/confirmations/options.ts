@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.js';
 import type { ConfirmationWays } from '../../core/confirmation/modes.js';
 import type { ConfirmationObserver } from '../../core/confirmation/record.js';
 import type { IdOptions } from '../../core/ids.js';
-import type { Warning } from '../../engine/command/command.js';
+import type { Warning } from '../../engine/command/outcome.js';
 import type { RememberedApprovals } from '../approvals/remembered-approvals.js';
 import type { Caller } from '../registry/caller.js';
 import type { Connections } from '../registry/connections.js';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { RememberedApproval } from '../../core/confirmation/remembered.js';
-import type { Warning } from '../../engine/command/command.js';
+import type { Warning } from '../../engine/command/outcome.js';
 import type { ApprovalGuard, SavedWorkspace } from '../gate/gate-options.js';
 import type { SaveBefore } from './options.js';
 import type { JudgedRequest } from '../approvals/coverage.js';

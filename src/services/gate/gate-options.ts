@@ -4,7 +4,7 @@ import type { Log } from '../../core/logging/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { JudgedPlace, JudgedRequest } from '../approvals/coverage.js';
-import type { Warning } from '../../engine/command/command.js';
+import type { Warning } from '../../engine/command/outcome.js';
 import type { SessionFacts } from './session-facts.js';
 import type { RefusedText } from './syntax-guard.js';
 

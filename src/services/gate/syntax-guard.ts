@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { Request } from '../../core/protocol/requests.js';
-import type { Warning } from '../../engine/command/command.js';
+import type { Warning } from '../../engine/command/outcome.js';
 import { refusesSyntax } from '../../engine/shells/syntax-check.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Executions } from '../users/executions.js';

@@ -1,5 +1,6 @@
 import { type CommandInfo, MAX_LISTED_COMMAND } from '../../core/protocol/results.js';
-import { type Command, killOf } from '../../engine/command/command.js';
+import type { Command } from '../../engine/command/command.js';
+import { killOf } from '../../engine/command/outcome.js';
 import { type CommandRecord, soFar } from './command-record.js';
 import { renderKill, renderUse } from './rendered-limits.js';
 

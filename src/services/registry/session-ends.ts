@@ -1,6 +1,6 @@
 import { KILLED_BY } from '../../core/limits/limits.js';
 import type { EventPayload, SessionEndReason } from '../../core/protocol/results.js';
-import type { EndReason } from '../../engine/command/command.js';
+import type { EndReason } from '../../engine/command/outcome.js';
 import type { Kill } from '../../engine/command/resource-use.js';
 import { renderKill } from './rendered-limits.js';
 

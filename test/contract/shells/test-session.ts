@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../../src/core/signals.js';
-import { Command, type CommandOutcome } from '../../../src/engine/command/command.js';
+import { Command } from '../../../src/engine/command/command.js';
+import type { CommandOutcome } from '../../../src/engine/command/outcome.js';
 import { linux } from '../../../src/engine/platform/linux/linux.js';
 import type { ReportedProcess } from '../../../src/engine/process/reported-process.js';
 import type { Session } from '../../../src/engine/session/session.js';
