@@ -7,6 +7,7 @@ import { commandLineOf, findBackgroundProcesses } from '../process/background-pr
 import { findNewProcesses } from '../process/new-processes.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import type { StartMarker } from '../platform/contract/start-marker.js';
+import { isPlaceGone } from '../sandbox/place-gone.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import type { ProcessEnd } from './process-starter.js';
 
@@ -20,11 +21,12 @@ export const BACKGROUND_ENDED: Warning = {
 /**
  * Converts the end of a one-shot's process into a command end.
  * @param path the daemon's PATH
+ * @param complaint what bubblewrap has printed
  */
-export function commandEnd(end: ProcessEnd, command: Command, path: string | undefined): CommandEnd {
+export function commandEnd(end: ProcessEnd, command: Command, path?: string, complaint?: Buffer): CommandEnd {
   if (end.kind === 'failed') return failedStart(command, end, path);
   const exitCode = end.kind === 'exited' ? end.exitCode : exitCodeOfSignal(end.signal);
-  return { exitCode, sessionState: null, workingDirectory: null };
+  return { exitCode, sessionState: null, workingDirectory: null, warnings: unmadeSandbox(complaint) };
 }
 
 /** Error codes of a machine without free processes, descriptors or memory at the moment. */
@@ -52,6 +54,12 @@ const notStarted = (code: string, message: string): Warning => ({
   code: EXHAUSTED.has(code) ? 'RESOURCE_EXHAUSTED' : 'NOT_STARTED',
   message: `The command was not run: ${message}`,
 });
+
+/** Says that a command has not run, because a file that its sandbox was to hide went while it was made. */
+function unmadeSandbox(complaint: Buffer | undefined): readonly Warning[] {
+  const text = complaint?.toString().trim() ?? '';
+  return isPlaceGone(text) ? [notStarted('', `${text}. It can be sent again`)] : [];
+}
 
 /** execvp(3) gives EACCES for a missing program as well, when a folder of PATH may not be searched. */
 function isMissingProgram({ spec: { command, args, env } }: Command, code: string, path = ''): boolean {

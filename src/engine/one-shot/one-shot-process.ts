@@ -15,6 +15,8 @@ import { StdinPipe } from '../output/stdin-pipe.js';
 import { OneShotFiles } from './files.js';
 import { type OneShotProgram, startMessage } from './start-message.js';
 
+const EMPTY = Buffer.alloc(0);
+
 /** What starts the processes of one-shots. */
 export interface OneShotParts {
   readonly starter: ProcessStarter;
@@ -112,6 +114,11 @@ export class OneShotProcess {
     if (!root) return [];
     const isHarmed = this.#sandboxRoot ? this.shellLine === undefined : kind === 'signalled';
     return isHarmed ? sandboxPids(root) : root.rootPids;
+  }
+
+  /** What bubblewrap has printed; empty without a sandbox. */
+  get complaint(): Buffer {
+    return this.isIsolated ? this.files.complaint : EMPTY;
   }
 
   /** Whether the process has ended, or could not be started. */

@@ -183,8 +183,8 @@ export class OneShotRunner implements AsyncDisposable {
 
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
     const { command, process, beginning, feeds } = flight;
-    const how = commandEnd(end, command, this.#options.env['PATH']);
-    const { group, numbers, isIsolated, shellLine, processes } = process;
+    const { group, numbers, isIsolated, shellLine, processes, complaint } = process;
+    const how = commandEnd(end, command, this.#options.env['PATH'], complaint);
     const watched = { group, numbers, isEnding: processes.isEnding, limits: {}, own: [] };
     const kept = noteKernelActions(command, watched, how.exitCode, process.unharmedBy(end));
     // Nothing is awaited without need: most commands end here at once.
@@ -194,7 +194,7 @@ export class OneShotRunner implements AsyncDisposable {
     const background = Array.isArray(left) ? left : await left;
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
-    if (isIsolated) command.errors.write(process.files.complaint);
+    if (complaint.length > 0) command.errors.write(complaint);
     // In a sandbox they ended with it, before they could be listed.
     const hadBackground = background.length > 0 || (isHeld && isIsolated);
     command.finish({
