@@ -18,13 +18,16 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   const { notRestored } = shell.installed.shell;
   const message = `${why}. A new shell has been started ${KEPT}, except for \`set -e\`, ${notRestored}.`;
   const warnings = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
-  if (findSessionProcesses({ ...scopeOf(shell), root: undefined }).length > 0) {
+  if (findSessionProcesses({ ...scopeOf(shell), root: undefined }).some(({ pid }) => !isRoot(shell, pid))) {
     warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
   }
   return warnings;
 }
 
 const scopeOf = ({ tag, group, processes }: ShellProcess) => ({ tag, group, processes });
+
+/** Whether it is of the shell itself: the kernel ends a sandbox a moment after the process that was killed. */
+const isRoot = ({ root }: ShellProcess, pid: number): boolean => root.rootPids.includes(pid);
 
 /** Whether a warning reports that the shell was replaced. */
 export const tellsLoss = ({ code }: Warning): boolean => code === 'SHELL_ENDED' || code === 'SHELL_WEDGED';
