@@ -60,7 +60,7 @@ export function shellContract(
         await bench[Symbol.asyncDispose]();
         expect(await bench.leftovers()).toEqual({ processes: [], descriptors: 0 });
       });
-      const open = () => bench.openSession();
+      const open = (wedgeTimeoutMs?: number) => bench.openSession(wedgeTimeoutMs);
 
       describe('output and text', () => {
         tableTests(OUTPUT_ROWS, shell);

@@ -128,8 +128,11 @@ export class ShellHarness implements AsyncDisposable {
     return new ShellHarness({ installed: findShell(name, PATH), root, runtime, platform }, launcher, mechanism, before);
   }
 
-  /** Opens a session in a directory of its own. */
-  async openSession(): Promise<TestSession> {
+  /**
+   * Opens a session in a directory of its own.
+   * @param wedgeTimeoutMs time after which a shell that looks lost is replaced
+   */
+  async openSession(wedgeTimeoutMs = WEDGE_TIMEOUT_MS): Promise<TestSession> {
     const directory = mkdtempSync(join(this.root, 'w'));
     const tellsOfInput = this.platform.can.openFiles;
     return TestSession.open({ directory, spools: this.root, tellsOfInput }, (listener) =>
@@ -143,7 +146,7 @@ export class ShellHarness implements AsyncDisposable {
           rows: 24,
           killGraceMs: KILL_GRACE_MS,
           limits: {},
-          wedgeTimeoutMs: WEDGE_TIMEOUT_MS,
+          wedgeTimeoutMs,
           pool: this.#pool,
           log: QUIET,
         },

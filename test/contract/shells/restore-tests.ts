@@ -13,6 +13,12 @@ interface Setting {
   readonly only?: readonly ShellName[];
 }
 
+/** @param wedgeTimeoutMs where it matters */
+type OpenSession = (wedgeTimeoutMs?: number) => Promise<TestSession>;
+
+/** In milliseconds. A save that never ends uses ten times as much of a processor. */
+const HASTY_WEDGE_TIMEOUT_MS = 100;
+
 const HOSTILE = '$(touch ran) `touch ran` ; touch ran; ${x:=y} $((a[$(touch ran)]))';
 
 const SETTINGS: readonly Setting[] = [
@@ -146,9 +152,11 @@ const SETTINGS: readonly Setting[] = [
   { what: 'floats', only: ['zsh'], set: 'typeset -F 2 f=1.5', show: 'printf %.2f $f', shown: '1.50' },
 ];
 
-/** What a new shell has of the one that was killed. */
-/** @param isExact whether the platform tells what a shell does: else one that hangs is not found before its command's time-out */
-export function restoreTests(shell: ShellName, open: () => Promise<TestSession>, isExact: boolean): void {
+/**
+ * What a new shell has of the one that was killed.
+ * @param isExact whether the platform tells what a shell does: else one that hangs is not found before its command's time-out
+ */
+export function restoreTests(shell: ShellName, open: OpenSession, isExact: boolean): void {
   describe('what comes back after the shell was killed', () => {
     for (const { what, only, set, show, shown } of SETTINGS) {
       if (only?.includes(shell) === false) continue;
@@ -189,20 +197,20 @@ export function restoreTests(shell: ShellName, open: () => Promise<TestSession>,
 const inSave = (trap: string): string => `set -T; trap '[[ \${FUNCNAME-} != __sa_save ]] || ${trap}' DEBUG`;
 
 /** Each kills the shell, for which its state is saved before. */
-function saveTests(open: () => Promise<TestSession>, isExact: boolean): void {
+function saveTests(open: OpenSession, isExact: boolean): void {
   test('a state that takes longer to save than a shell may be unresponsive', async () => {
-    await using session = await open();
-    await session.run('kept=1; for ((i = 0; i < 8000; i++)); do declare "v$i=$i"; done');
+    await using session = await open(HASTY_WEDGE_TIMEOUT_MS);
+    await session.run('kept=1; for ((i = 0; i < 4000; i++)); do declare "v$i=$i"; done');
     const { warnings } = await session.run('kill -9 $$');
     expect(warnings.map(({ code }) => code)).toEqual(['SHELL_ENDED']);
-    expect(await session.run('echo "$kept$v7999"')).toMatchObject({ stdout: '17999\n' });
+    expect(await session.run('echo "$kept$v3999"')).toMatchObject({ stdout: '13999\n' });
   });
 
   test.runIf(isExact).each([
-    ['stops', 'kill -STOP $$'],
-    ['does not end', 'while :; do :; done'],
-  ])('the state before, if the save %s', async (_title, trap) => {
-    await using session = await open();
+    ['stops', 'kill -STOP $$', undefined],
+    ['does not end', 'while :; do :; done', HASTY_WEDGE_TIMEOUT_MS],
+  ])('the state before, if the save %s', async (_title, trap, wedgeTimeoutMs) => {
+    await using session = await open(wedgeTimeoutMs);
     await session.run('kept=1');
     await session.readState([]);
     await session.run(`kept=2; ${inSave(trap)}`);
