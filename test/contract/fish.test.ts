@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { posix } from '../../src/engine/platform/posix/posix.js';
 import { findDefaultShell, findProgram } from '../../src/engine/shells/list.js';
+import { rounds } from '../support/rounds.js';
 import { canSandbox } from '../support/sandbox.js';
 import { ALIVE, FISH_ROWS, LEFT_OUT } from './shells/fish-rows.js';
 import { PATH, ShellHarness } from './shells/harness.js';
@@ -21,12 +22,12 @@ const SURROUNDINGS = [
   { platform: posix, sandbox: 'none' },
 ] as const;
 const isInstalled = findProgram('fish', PATH) !== undefined;
-const COMMANDS = 100;
+const COMMANDS = rounds(100);
 /** Where each of them runs ps(1). */
-const FEW_COMMANDS = 20;
+const FEW_COMMANDS = rounds(20, 10);
 /** Enough for a race of some microseconds to show now and then. */
-const HASTY_INTERRUPTS = 20;
-const FEW_HASTY_INTERRUPTS = 6;
+const HASTY_INTERRUPTS = rounds(20, 4);
+const FEW_HASTY_INTERRUPTS = rounds(6, 4);
 const INTERRUPTED = { stdout: 'go\n', exitCode: 130, status: 'interrupted' } as const;
 
 test('every row of the contract is there for fish, or left out for a reason', () => {

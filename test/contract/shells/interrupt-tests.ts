@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { SignalName } from '../../../src/core/signals.js';
+import { rounds } from '../../support/rounds.js';
 import type { ShellName } from './harness.js';
 import { alive, type Differences, type Expected, expectResult } from './table.js';
 import type { CommandOptions, Result, TestSession } from './test-session.js';
@@ -19,11 +20,11 @@ interface InterruptRow {
 
 const INTERRUPTED: Expected = { stdout: 'go\n', exitCode: 130, status: 'interrupted' };
 /** Enough for a race of some microseconds to show now and then. */
-const HASTY_INTERRUPTS = 40;
+const HASTY_INTERRUPTS = rounds(40);
 /** Enough for an interrupt to come between two programs of a pipeline, on a loaded machine too. */
-const HASTY_PIPELINES = 100;
+const HASTY_PIPELINES = rounds(100);
 /** Where each of them runs ps(1) several times. */
-const FEW_HASTY_INTERRUPTS = 10;
+const FEW_HASTY_INTERRUPTS = rounds(10, 4);
 const TRAP_IS_FOR_THE_SHELL = 'the interrupt of a program ends the command, and no trap is run';
 
 const ROWS: readonly InterruptRow[] = [

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { linux } from '../../../src/engine/platform/linux/linux.js';
+import { rounds } from '../../support/rounds.js';
 import type { ShellName } from './harness.js';
 import { expectResult } from './table.js';
 import type { TestSession } from './test-session.js';
 
-const COMMANDS = 300;
+const COMMANDS = rounds(300);
 /** Where each of them runs ps(1). */
-const FEW_COMMANDS = 40;
+const FEW_COMMANDS = rounds(40, 10);
 
 /** Background jobs. */
 export function jobTests(shell: ShellName, open: () => Promise<TestSession>): void {

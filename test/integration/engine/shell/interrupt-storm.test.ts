@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { ShellHarness } from '../../../contract/shells/harness.js';
+import { rounds } from '../../../support/rounds.js';
 
-const ROUNDS = 300;
 /** Steps by which the interrupt comes later, in milliseconds: from before the request is read until the command has ended. */
 const STEP_MS = 0.01;
 const STEPS = 60;
+/** Each step at least once. */
+const ROUNDS = rounds(300, STEPS);
 /** Two interrupts that each take a character of the same request cost the shell, on a loaded machine now and then. */
 const MAX_RESTARTS = 3;
 
