@@ -111,7 +111,7 @@ export default defineConfig({
           ...ALONE,
         },
       },
-      // Each file has a Chromium of its own.
+      // Each worker has a Chromium of its own.
       {
         test: {
           name: 'dashboard',
