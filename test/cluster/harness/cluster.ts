@@ -28,7 +28,7 @@ interface WorkerStart extends Pick<DaemonOptions, 'env' | 'launcher' | 'command'
 /** Gateways and workers of a test: daemons of their own, with certificates and a secret of their own. */
 export class TestCluster implements AsyncDisposable {
   readonly directory = mkdtempSync(join(tmpdir(), 'shell-adapter-cluster-'));
-  readonly authority = new CertificateAuthority(this.directory);
+  readonly authority = CertificateAuthority.ofClusters(this.directory);
   readonly secretFile = join(this.directory, 'secret');
   readonly #daemons = new Set<TestDaemon>();
   readonly #common: Record<string, unknown>;
