@@ -1,13 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { type AdapterClient, connect, type EventName, type EventPayload } from '../../src/client/index.js';
 import { QUICK, restored } from '../support/network/broken-connection.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { FlakyProxy } from '../support/network/flaky-proxy.js';
+import { sharedTest } from '../support/shared-test.js';
 import { TestCluster, type TestWorker } from './harness/cluster.js';
 
 /** Longer than a worker takes to start, so that none is given up meanwhile, in seconds. */
 const LEASE = 60;
+/** Sessions that a test leaves do not keep its worker. */
+const ENDING = { drain_timeout: 0.1 };
 
 /** A gateway and a worker, with a proxy in the link between them. */
 class BreakableLink implements AsyncDisposable {
@@ -24,7 +27,7 @@ class BreakableLink implements AsyncDisposable {
   }
 
   static async start(): Promise<BreakableLink> {
-    const cluster = new TestCluster();
+    const cluster = new TestCluster(ENDING);
     const [gateway, worker] = await Promise.all([
       cluster.startGateway('gate', { lease: LEASE }),
       cluster.startWorker('worker-1'),
@@ -54,6 +57,9 @@ class BreakableLink implements AsyncDisposable {
   }
 }
 
+/** The tests whose worker goes on share a link. */
+const it = sharedTest(() => BreakableLink.start());
+
 /** The next event of this name. */
 const next = <N extends EventName>(client: AdapterClient, name: N): Promise<EventPayload<N>> =>
   new Promise((resolve) => {
@@ -66,8 +72,7 @@ const next = <N extends EventName>(client: AdapterClient, name: N): Promise<Even
 const NUMBERS = Array.from({ length: 20 }, (_, index) => `${index}\n`).join('');
 
 describe('a client whose gateway loses the link to a worker', () => {
-  it('keeps the session, which goes on, and misses no output', async () => {
-    await using link = await BreakableLink.start();
+  it('keeps the session, which goes on, and misses no output', async ({ shared: link }) => {
     await using client = await link.connect();
     const session = await client.openSession();
     const command = session.execute('for i in $(seq 0 19); do echo $i; sleep 0.05; done', { stream: true });
@@ -95,8 +100,7 @@ describe('a client whose gateway loses the link to a worker', () => {
     expect(session.isReachable).toBe(false);
   });
 
-  it('has the request of a detached session answered when the link is there again', async () => {
-    await using link = await BreakableLink.start();
+  it('has the request of a detached session answered when the link is there again', async ({ shared: link }) => {
     await using client = await link.connect();
     const session = await client.openSession();
     const detached = next(client, 'session_detached');
@@ -107,8 +111,7 @@ describe('a client whose gateway loses the link to a worker', () => {
     expect(await answers).toMatchObject([{ session_id: session.id }, { stdout: 'late\n' }]);
   });
 
-  it('and which loses its own connection too has the session again after both', async () => {
-    await using link = await BreakableLink.start();
+  it('and which loses its own connection too has the session again after both', async ({ shared: link }) => {
     await using own = await FlakyProxy.start(link.gateway.url);
     await using client = await link.connect(own.url);
     const session = await client.openSession();
@@ -126,8 +129,7 @@ describe('a client whose gateway loses the link to a worker', () => {
     expect(await session.execute('echo on')).toMatchObject({ stdout: 'on\n' });
   });
 
-  it('streams a command without a session whole', async () => {
-    await using link = await BreakableLink.start();
+  it('streams a command without a session whole', async ({ shared: link }) => {
     await using client = await link.connect();
     let text = '';
     for await (const { data } of client.execute('for i in $(seq 0 19); do echo $i; sleep 0.05; done', {
@@ -160,8 +162,7 @@ describe('a request whose worker is lost before the answer', () => {
     ]);
   });
 
-  it('is not sent again if it may have been done', async () => {
-    await using link = await BreakableLink.start();
+  it('is not sent again if it may have been done', async ({ shared: link }) => {
     await using client = await link.connect();
     link.worker.daemon.signal('SIGSTOP');
     const writing = client.files.write('new', 'text');
@@ -170,6 +171,7 @@ describe('a request whose worker is lost before the answer', () => {
     link.breakLink();
     await outcome;
     link.worker.daemon.signal('SIGCONT');
+    link.restoreLink();
   });
 
   it('ends the session with a reason when the worker is gone', async () => {

@@ -1,18 +1,24 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
 import { eventually } from '../support/measure.js';
 import { readSamples } from '../support/network/prometheus.js';
+import { sharedTest } from '../support/shared-test.js';
 import { TestCluster } from './harness/cluster.js';
 
 /** The metrics of a daemon's cluster, by their names without the prefix. */
 const readCluster = async ({ url }: TestDaemon) =>
   readSamples(await (await fetch(`${url}/metrics`)).text(), 'shell_adapter_cluster_');
 
+/** A gateway with two workers. */
+const it = sharedTest(async () => {
+  const cluster = new TestCluster({ drain_timeout: 0.1 });
+  const started = await cluster.startWith('worker-1', 'worker-2');
+  return { cluster, ...started, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
+});
+
 describe('the metrics of a gateway', () => {
-  it('count relayed requests by their outcome, with their time', async () => {
-    await using cluster = new TestCluster();
-    const { gateway } = await cluster.startWith('worker-1');
+  it('count relayed requests by their outcome, with their time', async ({ shared: { cluster, gateway } }) => {
     await using client = await cluster.connect(gateway);
     const before = await readCluster(gateway);
     expect(before.get('relayed_requests_total{outcome="ok"}')).toBe(0);
@@ -28,9 +34,9 @@ describe('the metrics of a gateway', () => {
     expect(after.get('relay_seconds_sum')).toBeGreaterThan(0.2);
   });
 
-  it('show links and workers by their state, and count each loss once', async () => {
-    await using cluster = new TestCluster();
-    const { gateway, workers } = await cluster.startWith('worker-1', 'worker-2');
+  it('show links and workers by their state, and count each loss once', async ({
+    shared: { cluster, gateway, workers },
+  }) => {
     expect(Object.fromEntries(await readCluster(gateway))).toMatchObject({
       'links{state="connected"}': 2,
       'links{state="broken"}': 0,
@@ -64,9 +70,7 @@ describe('the metrics of a gateway', () => {
 });
 
 describe('other daemons', () => {
-  it('have none of them', async () => {
-    await using cluster = new TestCluster();
-    const worker = await cluster.startWorker('worker-1');
-    expect([...(await readCluster(worker.daemon)).keys()]).toEqual([]);
+  it('have none of them', async ({ shared: { workers } }) => {
+    expect([...(await readCluster(workers[1]!.daemon)).keys()]).toEqual([]);
   });
 });

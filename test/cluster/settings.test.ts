@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import type { TestDaemon } from '../support/daemon.js';
+import { sharedTest } from '../support/shared-test.js';
 import { TestCluster, type TestWorker } from './harness/cluster.js';
 
 /** Nodes whose network encrypts. */
@@ -14,6 +15,13 @@ const ENDING = { drain_timeout: 0.1 };
 
 /** Where a node without certificates is reached. */
 const withoutTls = (worker: TestWorker): TestWorker => ({ ...worker, url: worker.url.replace('https:', 'http:') });
+
+/** A gateway with a worker, for what leaves both as they are. */
+const it = sharedTest(async () => {
+  const cluster = new TestCluster(ENDING);
+  const { gateway } = await cluster.startWith('worker-1');
+  return { cluster, gateway, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
+});
 
 describe('links without TLS', () => {
   it('need the secret, and serve as those with TLS do', async () => {
@@ -72,9 +80,9 @@ describe('a message with many attachments', () => {
   /** As many as a packet may have. */
   const MOST = 10;
 
-  it('is answered up to the most that a packet may have, and ends the connection of its own client above', async () => {
-    await using cluster = new TestCluster(ENDING);
-    const { gateway } = await cluster.startWith('worker-1');
+  it('is answered up to the most that a packet may have, and ends the connection of its own client above', async ({
+    shared: { cluster, gateway },
+  }) => {
     await using client = await cluster.connect(gateway);
     const id = await client.openSession();
     const payload = (count: number) => ({
@@ -92,9 +100,9 @@ describe('a message with many attachments', () => {
     expect(client.all('session_detached')).toEqual([]);
   });
 
-  it('is none of what nodes send: output in bytes comes whole, each part in a packet of its own', async () => {
-    await using cluster = new TestCluster(ENDING);
-    const { gateway } = await cluster.startWith('worker-1');
+  it('is none of what nodes send: output in bytes comes whole, each part in a packet of its own', async ({
+    shared: { cluster, gateway },
+  }) => {
     await using client = await cluster.connect(gateway);
     const id = await client.openSession();
     const result = await client.run(`for i in {1..200}; do printf '\\377%.0s' {1..50}; echo; done`, id, {
