@@ -9,6 +9,7 @@ import type { EventPayload } from '../../src/core/protocol/results.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { MIB, percentile, timed } from '../support/measure.js';
 import { residentBytes } from '../support/processes.js';
+import { rounds } from '../support/rounds.js';
 import type { WireClient } from '../support/wire.js';
 import type { TestCluster, TestWorker } from './harness/cluster.js';
 import { useCluster } from './harness/use-cluster.js';
@@ -18,7 +19,7 @@ let gateway: TestDaemon;
 let worker: TestWorker;
 
 /** Bytes of a flood: many times the window between two nodes, and what a worker may grow by. */
-const FLOOD = 200 * MIB;
+const FLOOD = rounds(200, 100) * MIB;
 /** Bytes of one that a client does not read: it is over before the heartbeat ends the connection. */
 const SLOW_FLOOD = 50 * MIB;
 /** Bytes of one before, in which the heap of the worker grows to the size that it works with. */
