@@ -1,5 +1,5 @@
 /** Whether all rounds are asked for: `scripts/test --thorough`. */
-const IS_THOROUGH = process.env['TEST_ROUNDS'] === 'all';
+export const IS_THOROUGH = process.env['TEST_ROUNDS'] === 'all';
 /** What part of them a test does otherwise: enough for a change, in a tenth of the time. */
 const USUAL_SHARE = 0.1;
 /** Fewest runs of a property, if it has as many. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { IS_THOROUGH } from '../../support/rounds.js';
 import { canRunRedis } from '../harness/redis.js';
 import { runChaos } from './chaos.js';
 
@@ -15,9 +16,12 @@ describe.skipIf(!canRunRedis)('a cluster whose nodes are frozen, killed and cut 
   it(
     'runs no command twice, answers every request, and keeps output whole',
     async () => {
-      const report = await runChaos({ minutes: MINUTES, seed: SEED, role: ROLE }, (line) => {
-        if (IS_TOLD) process.stderr.write(`${line}\n`);
-      });
+      const report = await runChaos(
+        { minutes: MINUTES, seed: SEED, role: ROLE, isBusy: IS_TOLD || IS_THOROUGH },
+        (line) => {
+          if (IS_TOLD) process.stderr.write(`${line}\n`);
+        },
+      );
       const counts = report.counts.map(([what, count]) => `  ${what.padEnd(50)} ${String(count).padStart(6)}\n`);
       if (IS_TOLD)
         process.stdout.write(

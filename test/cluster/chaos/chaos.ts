@@ -33,6 +33,8 @@ interface ChaosOptions {
   readonly seed: number;
   /** Of those that take clients. */
   readonly role: ClientRole;
+  /** Whether eight clients work instead of five: the nodes are disturbed as often. */
+  readonly isBusy: boolean;
 }
 
 /** What a run has done and found. */
@@ -48,11 +50,11 @@ export interface ChaosReport {
 
 /** Has clients work while nodes are frozen, killed and cut off, and compares what they were told with what has happened. */
 export async function runChaos(
-  { minutes, seed, role }: ChaosOptions,
+  { minutes, seed, role, isBusy }: ChaosOptions,
   onLook: (line: string) => void,
 ): Promise<ChaosReport> {
   await using nodes = await ChaosNodes.start(role);
-  const run = new ChaosRun(nodes, seed);
+  const run = new ChaosRun(nodes, seed, isBusy);
   await run.work(minutes * 60_000, onLook);
   await run.end();
   return { minutes, seed, ...run.report };
@@ -61,6 +63,7 @@ export async function runChaos(
 class ChaosRun {
   readonly #nodes: ChaosNodes;
   readonly #seed: number;
+  readonly #isBusy: boolean;
   readonly #ledger: Ledger;
   readonly #counts = new Counts();
   readonly #startedAt = performance.now();
@@ -69,9 +72,10 @@ class ChaosRun {
   readonly #different = new Set<string>();
   #mostMib = 0;
 
-  constructor(nodes: ChaosNodes, seed: number) {
+  constructor(nodes: ChaosNodes, seed: number, isBusy: boolean) {
     this.#nodes = nodes;
     this.#seed = seed;
+    this.#isBusy = isBusy;
     this.#ledger = new Ledger(join(nodes.cluster.directory, 'runs'));
     writeFileSync(this.#ledger.file, '');
   }
@@ -140,16 +144,8 @@ class ChaosRun {
   }
 
   #clients(token: string, signal: AbortSignal): Promise<void>[] {
-    const kinds = [
-      runOneShots,
-      runOneShots,
-      runOneShots,
-      useSessions,
-      useSessions,
-      useSessions,
-      followStreams,
-      followStreams,
-    ];
+    const few = [runOneShots, runOneShots, useSessions, useSessions, followStreams];
+    const kinds = this.#isBusy ? [...few, runOneShots, useSessions, followStreams] : few;
     return kinds.map((kind, index) => {
       const name = `client-${index}`;
       const options: ClientOptions = {
