@@ -184,7 +184,7 @@ describe('where things are', () => {
     const state = join(folder.path, 'state');
     const start = (name: string) => {
       mkdirSync(join(folder.path, name), { recursive: true });
-      return TestDaemon.start({
+      return TestDaemon.startCold({
         settings: { adapter: { state_directory: state, workspace_directory: join(folder.path, name) } },
       });
     };
@@ -209,7 +209,7 @@ describe('where things are', () => {
       adapter: { workspace_directory: folder.path, state_directory: join(folder.path, '.state') },
       logging: { log_file_path: join(folder.path, 'logs/adapter.log'), logging_level: 'debug' },
     };
-    await using one = await TestDaemon.start({ settings: own });
+    await using one = await TestDaemon.startCold({ settings: own });
     await using wire = await WireClient.connect(one.url);
     writeFileSync(join(folder.path, 'mine.txt'), '1');
     const { checkpoint_id: id, files } = await wire.request('checkpoint_workspace', {});
@@ -229,7 +229,7 @@ describe('where things are', () => {
   it('without git: an error that says so, and everything else works', async () => {
     using folder = makeFolder();
     for (const program of ['bash', 'mkfifo', 'sh']) symlinkSync(`/usr/bin/${program}`, join(folder.path, program));
-    await using one = await TestDaemon.start({ env: { PATH: folder.path } });
+    await using one = await TestDaemon.startCold({ env: { PATH: folder.path } });
     await using wire = await WireClient.connect(one.url);
     for (const [name, payload] of [
       ['checkpoint_workspace', {}],

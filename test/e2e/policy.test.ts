@@ -149,7 +149,7 @@ describe('check_command', () => {
 
 describe('with confirmation.mode: off', () => {
   it('everything runs', async () => {
-    await using daemon = await TestDaemon.start({
+    await using daemon = await TestDaemon.startCold({
       settings: { confirmation: { mode: 'off', classes: { read: 'deny' } } },
     });
     await using client = await WireClient.connect(daemon.url);
@@ -159,7 +159,7 @@ describe('with confirmation.mode: off', () => {
 
 describe('with a policy and no confirmation.mode', () => {
   it('what it denies is denied, and the client confirms the rest', async () => {
-    await using daemon = await TestDaemon.start({ settings: { confirmation: { classes: { network: 'deny' } } } });
+    await using daemon = await TestDaemon.startCold({ settings: { confirmation: { classes: { network: 'deny' } } } });
     await using client = await WireClient.connect(daemon.url);
     expect(await client.request('execute_command', { command: 'curl x' })).toMatchObject({
       error: { code: 'COMMAND_DENIED' },
@@ -307,7 +307,7 @@ describe('with a gate', () => {
 
     it('into a program that a rule allows passes unjudged', async () => {
       const rules = [{ action: 'allow', program: 'bash' }];
-      await using lenient = await TestDaemon.start({ settings: { confirmation: { ...ASKING, rules } } });
+      await using lenient = await TestDaemon.startCold({ settings: { confirmation: { ...ASKING, rules } } });
       await using user = await WireClient.connect(lenient.url);
       const session_id = await user.openSession();
       const running = user.run('bash --norc', session_id, { cwd: lenient.workspace });
@@ -351,13 +351,13 @@ describe('with a gate', () => {
 describe('the configuration of the gate', () => {
   it('keeps the daemon from starting when a rule fails its tests', async () => {
     const rules = [{ action: 'deny', program: 'npm', match: ['yarn publish'] }];
-    await expect(TestDaemon.start({ settings: { confirmation: { rules } } })).rejects.toThrow(
+    await expect(TestDaemon.startCold({ settings: { confirmation: { rules } } })).rejects.toThrow(
       /config\.yaml:\d+:\d+: confirmation\.rules\[0\]\.match\[0\]: this test of the rule fails/,
     );
   });
 
   it('is read again at SIGHUP; with a rule that fails its tests, the old one stays', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     await using client = await WireClient.connect(daemon.url);
     const config = join(daemon.directory, 'config.yaml');
     const log = join(daemon.directory, 'log');

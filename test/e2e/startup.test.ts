@@ -139,7 +139,7 @@ describe('the startup of a session', () => {
 });
 
 it('the strict preset refuses startup files, and says what can be confirmed instead', async () => {
-  await using daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self', preset: 'strict' } } });
+  await using daemon = await TestDaemon.startCold({ settings: { confirmation: { mode: 'self', preset: 'strict' } } });
   await using client = await WireClient.connect(daemon.url);
   const { error } = await client.request('open_session', { login: true });
   expect(error).toMatchObject({ code: 'COMMAND_DENIED', message: expect.stringContaining('without login') as string });

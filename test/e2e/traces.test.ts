@@ -18,7 +18,7 @@ let daemon: TestDaemon;
 let client: WireClient;
 
 const startDaemon = (traces: object, settings: DaemonSettings = {}) =>
-  TestDaemon.start({
+  TestDaemon.startCold({
     env: SOON,
     settings: { ...settings, traces: { enabled: true, endpoint: collector.endpoint, ...traces } },
   });
@@ -170,7 +170,7 @@ describe('the trace of a client', () => {
 
 describe('a daemon', () => {
   it('sends its last spans when it ends, without the text of commands unless that is configured', async () => {
-    const own = await TestDaemon.start({ settings: { traces: { enabled: true, endpoint: collector.endpoint } } });
+    const own = await TestDaemon.startCold({ settings: { traces: { enabled: true, endpoint: collector.endpoint } } });
     const { traceId, traceparent } = newTrace();
     await using other = await WireClient.connect(own.url);
     await other.socket.emitWithAck('execute_command', { traceparent, command: 'true' });
@@ -180,7 +180,7 @@ describe('a daemon', () => {
   });
 
   it('goes on, says so, and ends when the collector does not answer', async () => {
-    const own = await TestDaemon.start({
+    const own = await TestDaemon.startCold({
       env: { ...SOON, OTEL_EXPORTER_OTLP_TIMEOUT: '50' },
       settings: { traces: { enabled: true, endpoint: 'http://127.0.0.1:9/v1/traces' } },
     });
@@ -192,7 +192,7 @@ describe('a daemon', () => {
   });
 
   it('without traces takes the fields, and gives commands no variable', async () => {
-    await using own = await TestDaemon.start();
+    await using own = await TestDaemon.startCold();
     await using other = await WireClient.connect(own.url);
     const payload = { traceparent: newTrace().traceparent, request_id: 7, command: 'echo "[$TRACEPARENT]"' };
     expect(await other.socket.emitWithAck('execute_command', payload)).toMatchObject({ stdout: '[]\n', request_id: 7 });

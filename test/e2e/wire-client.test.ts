@@ -4,7 +4,7 @@ import { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
 
 it('the client of the tests waits for nothing any more when its daemon has died', async () => {
-  await using daemon = await TestDaemon.start();
+  await using daemon = await TestDaemon.startCold();
   await using client = await WireClient.connect(daemon.url);
   const running = client.run('sleep 600');
   const event = client.event('session_closed');

@@ -138,6 +138,16 @@ export class TestDaemon implements AsyncDisposable {
     return new TestDaemon(child, url, directory, () => output);
   }
 
+  /**
+   * Starts a daemon that keeps no shells started ahead of need, which takes 50 ms less of a processor: for a test that runs few
+   * commands, and is not about them.
+   */
+  static startCold(options: DaemonOptions = {}, given?: string): Promise<TestDaemon> {
+    const { settings } = options;
+    const adapter = { prewarm: { sessions: 0, one_shots: 0 }, ...settings?.adapter };
+    return TestDaemon.start({ ...options, settings: { ...settings, adapter } }, given);
+  }
+
   /** What it has printed on stdout and stderr. */
   get output(): string {
     return this.#output();

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../support/network/certificate.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
+import { makeFolder } from '../cli/support.js';
 
 const TRANSPORTS = ['websocket', 'polling'] as const;
 
@@ -45,7 +46,7 @@ async function beginPolling(url: string, headers: Record<string, string>): Promi
 
 describe('the first start', () => {
   it('makes one token of the role admin, whose secret only this user can read, and no second one later', async () => {
-    const daemon = await TestDaemon.start();
+    const daemon = await TestDaemon.startCold();
     const { tokens } = daemon;
     const secret = tokens.readFirstSecret()!;
     expect(secret).toMatch(/^sat_[\w-]{43}$/);
@@ -61,10 +62,10 @@ describe('the first start', () => {
       sha256: createHash('sha256').update(secret).digest('hex'),
     });
     expect(statSync(join(tokens.directory, file!)).mode & 0o777).toBe(0o600);
-    expect(readFileSync(join(daemon.directory, 'log'), 'utf8')).not.toContain(secret.slice(4));
     tokens.revoke('first');
     await daemon.stop();
-    await using again = await TestDaemon.start({}, daemon.directory);
+    expect(readFileSync(join(daemon.directory, 'log'), 'utf8')).not.toContain(secret.slice(4));
+    await using again = await TestDaemon.startCold({}, daemon.directory);
     expect(again.tokens.read()).toEqual({ tokens: [], problems: [] });
   });
 
@@ -72,10 +73,10 @@ describe('the first start', () => {
     const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
     const obstacle = join(directory, 'state/token');
     mkdirSync(obstacle, { recursive: true });
-    await expect(TestDaemon.start({}, directory)).rejects.toThrow('EISDIR');
+    await expect(TestDaemon.startCold({}, directory)).rejects.toThrow('EISDIR');
     expect(readdirSync(join(directory, 'state')).filter((name) => name.startsWith('token'))).toEqual(['token']);
     rmdirSync(obstacle);
-    await using daemon = await TestDaemon.start({}, directory);
+    await using daemon = await TestDaemon.startCold({}, directory);
     expect(daemon.tokens.readFirstSecret()).toMatch(/^sat_/);
   });
 });
@@ -84,9 +85,10 @@ describe.each(TRANSPORTS)('with auth.mode auto, by %s', (transport) => {
   let daemon: TestDaemon;
   let token: string;
 
+  // Of its own for each: after five wrong tokens there is another answer.
   beforeAll(async () => {
     const socketio = { cors_allowed_origins: ['https://dashboard.example'], allowed_hosts: ['adapter.example'] };
-    daemon = await TestDaemon.start({ settings: { socketio } });
+    daemon = await TestDaemon.startCold({ settings: { socketio } });
     token = daemon.createToken('agent', 'page');
   });
   afterAll(() => daemon[Symbol.asyncDispose]());
@@ -165,7 +167,7 @@ describe.each(TRANSPORTS)('with auth.mode auto, by %s', (transport) => {
 
 describe('requests of a connection that stands already', () => {
   it('are refused when they come for another host or from another page', async () => {
-    await using daemon = await TestDaemon.start({ settings: { socketio: { cors_allowed_origins: [] } } });
+    await using daemon = await TestDaemon.startCold({ settings: { socketio: { cors_allowed_origins: [] } } });
     const { body } = await beginPolling(daemon.url, {});
     const { sid } = JSON.parse(body.slice(1)) as { sid: string };
     for (const headers of [{ host: 'evil.example' }, { origin: 'https://evil.example' }]) {
@@ -187,13 +189,13 @@ describe('requests of a connection that stands already', () => {
 
 describe('the other modes', () => {
   it('token: programs of this user need one too', async () => {
-    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    await using daemon = await TestDaemon.startCold({ settings: { auth: { mode: 'token' } } });
     expect(await tryToConnect(daemon.url)).toBe('UNAUTHORIZED');
     expect(await tryToConnect(daemon.url, ['websocket'], { token: daemon.tokens.readFirstSecret() })).toBe('in');
   });
 
   it('none: everybody on this machine is let in, and no page', async () => {
-    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'none' } } });
+    await using daemon = await TestDaemon.startCold({ settings: { auth: { mode: 'none' } } });
     expect(await tryToConnect(daemon.url)).toBe('in');
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     expect(await tryToConnect(daemon.url, ['polling'], { headers })).toBe('UNAUTHORIZED');
@@ -204,7 +206,7 @@ describe('the other modes', () => {
 
 describe('pages of any origin, by default', () => {
   it('may read answers when they show a token; cookies are never asked for', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     const response = await fetch(`${daemon.url}/socket.io/?EIO=4&transport=polling`, {
       headers: { origin: 'https://a.example' },
     });
@@ -222,7 +224,7 @@ describe('other machines', () => {
 
   it.skipIf(outer === undefined)('need a token, and take any address of this one as host', async () => {
     const socketio = { host: '0.0.0.0', insecure_transport: true };
-    await using daemon = await TestDaemon.start({ settings: { socketio } });
+    await using daemon = await TestDaemon.startCold({ settings: { socketio } });
     const url = `http://${outer!}:${new URL(daemon.url).port}`;
     expect(await tryToConnect(url)).toBe('UNAUTHORIZED');
     expect(await tryToConnect(url, ['websocket'], { token: daemon.tokens.readFirstSecret() })).toBe('in');
@@ -231,9 +233,11 @@ describe('other machines', () => {
   });
 
   it('are served over TLS', async () => {
-    await using daemon = await TestDaemon.start();
-    const { key, cert } = makeCertificate(daemon.directory);
-    await using secure = await TestDaemon.start({ settings: { socketio: { host: '0.0.0.0', tls: { cert, key } } } });
+    using folder = makeFolder();
+    const { key, cert } = makeCertificate(folder.path);
+    await using secure = await TestDaemon.startCold({
+      settings: { socketio: { host: '0.0.0.0', tls: { cert, key } } },
+    });
     expect(secure.url).toMatch(/^https:/);
     const url = secure.url.replace('0.0.0.0', '127.0.0.1');
     const main = join(import.meta.dirname, '../../../dist/main.js');

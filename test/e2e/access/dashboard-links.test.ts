@@ -21,7 +21,7 @@ let local: WireClient;
 const secrets: string[] = [];
 
 beforeAll(async () => {
-  daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'operator', checkpoint: false } } });
+  daemon = await TestDaemon.startCold({ settings: { confirmation: { mode: 'operator', checkpoint: false } } });
   local = await WireClient.connect(daemon.url);
 });
 afterAll(async () => {
@@ -181,7 +181,7 @@ it('wrong codes are counted as wrong tokens are', async () => {
 });
 
 it('where no connection needs a token, the own page needs none; with the dashboard off there are no links', async () => {
-  await using open = await TestDaemon.start({ settings: { auth: { mode: 'none' }, http: { dashboard: false } } });
+  await using open = await TestDaemon.startCold({ settings: { auth: { mode: 'none' }, http: { dashboard: false } } });
   const browser = { origin: open.url, 'user-agent': 'Mozilla/5.0', 'sec-fetch-site': 'same-origin' };
   const handshake = (headers: Record<string, string>) =>
     ask(new URL('/socket.io/?EIO=4&transport=polling', open.url), { headers });

@@ -120,7 +120,7 @@ async function statusesOf(flood: ChildProcess): Promise<Record<string, number>> 
 }
 
 itRoot('a thousand WebSockets of another user at once keep nobody else out, and take little memory', async () => {
-  await using daemon = await TestDaemon.start();
+  await using daemon = await TestDaemon.startCold();
   const place = { url: daemon.url, token: daemon.createToken('agent', 'honest'), ca: '' };
   const before = residentBytes(daemon.pid);
   {
@@ -147,9 +147,9 @@ itRoot('a thousand WebSockets of another user at once keep nobody else out, and 
 const HANDSHAKE_TIMEOUT_S = 2;
 
 itRoot('so do a thousand TLS handshakes that never end; they are ended in time', async () => {
-  await using files = await TestDaemon.start();
+  await using files = await TestDaemon.startCold();
   const tls = makeCertificate(files.directory);
-  await using daemon = await TestDaemon.start({
+  await using daemon = await TestDaemon.startCold({
     settings: { socketio: { tls, handshake_timeout: HANDSHAKE_TIMEOUT_S } },
   });
   const ca = readFileSync(tls.cert, 'utf8');

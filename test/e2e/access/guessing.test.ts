@@ -21,7 +21,7 @@ describe('wrong tokens', () => {
   let token: string;
 
   beforeAll(async () => {
-    daemon = await TestDaemon.start();
+    daemon = await TestDaemon.startCold();
     token = daemon.createToken('agent', 'honest');
   });
   afterAll(() => daemon[Symbol.asyncDispose]());
@@ -65,7 +65,7 @@ describe('wrong tokens', () => {
 
 describe('strangers', () => {
   it('may have some connections that have shown no token, which keep nobody else out', async () => {
-    await using daemon = await TestDaemon.start({ settings: { socketio: { max_unfinished_per_peer: 5 } } });
+    await using daemon = await TestDaemon.startCold({ settings: { socketio: { max_unfinished_per_peer: 5 } } });
     const begin = () => ask(`${daemon.url}/socket.io/?EIO=4&transport=polling`, { headers: FOREIGN });
     for (let count = 0; count < 5; count += 1) expect((await begin()).status).toBe(200);
     const { status, body } = await begin();
@@ -84,7 +84,7 @@ describe('strangers', () => {
 
 describe('one-shot commands of a token', () => {
   it('are bounded like its sessions, and leave room to others', async () => {
-    await using daemon = await TestDaemon.start({ settings: { auth: { max_sessions_per_token: 2 } } });
+    await using daemon = await TestDaemon.startCold({ settings: { auth: { max_sessions_per_token: 2 } } });
     const token = daemon.createToken('agent', 'busy');
     await using client = await WireClient.connect(daemon.url, ['websocket'], { token });
     const sleeping = ['one', 'two'];

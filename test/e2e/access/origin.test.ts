@@ -44,7 +44,7 @@ const canBeOther = isRoot && spawnSync(process.execPath, ['--version'], { uid: O
 const daemons: Partial<Record<string, TestDaemon>> = {};
 beforeAll(async () => {
   for (const mode of ['auto', 'token', 'none'])
-    daemons[mode] = await TestDaemon.start({ settings: { auth: { mode } } });
+    daemons[mode] = await TestDaemon.startCold({ settings: { auth: { mode } } });
 });
 afterAll(async () => {
   for (const daemon of Object.values(daemons)) await daemon?.[Symbol.asyncDispose]();

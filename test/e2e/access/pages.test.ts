@@ -121,7 +121,7 @@ describe('a page', () => {
   });
 
   it('is refused where clients need no token, and so bring none', async () => {
-    await using open = await TestDaemon.start({
+    await using open = await TestDaemon.startCold({
       settings: { auth: { mode: 'none' }, socketio: { cors_allowed_origins: '*' } },
     });
     const answer = await fetch(new URL('/v1/models', open.url), { headers: { origin: PAGE } });
@@ -129,7 +129,7 @@ describe('a page', () => {
   });
 
   it('of any origin is let in by "*", with a token', async () => {
-    await using open = await TestDaemon.start({ settings: { socketio: { cors_allowed_origins: '*' } } });
+    await using open = await TestDaemon.startCold({ settings: { socketio: { cors_allowed_origins: '*' } } });
     const key = open.createToken('agent', 'page');
     const ask = (headers: Record<string, string>) => fetch(new URL('/v1/models', open.url), { headers });
     expect((await ask({ origin: EVIL })).status).toBe(401);

@@ -8,7 +8,7 @@ import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 
 it('a token has its number of sessions, though many are opened at once; others have theirs', async () => {
-  await using daemon = await TestDaemon.start({ settings: { auth: { max_sessions_per_token: 3 } } });
+  await using daemon = await TestDaemon.startCold({ settings: { auth: { max_sessions_per_token: 3 } } });
   const come = (name: string) =>
     WireClient.connect(daemon.url, ['websocket'], { token: daemon.createToken('agent', name) });
   await using a = await come('a');
@@ -29,7 +29,7 @@ it('a token has its number of sessions, though many are opened at once; others h
 });
 
 it('a token has its number of requests, over all its connections; others have theirs', async () => {
-  await using daemon = await TestDaemon.start({ settings: { auth: { requests_per_second: 5 } } });
+  await using daemon = await TestDaemon.startCold({ settings: { auth: { requests_per_second: 5 } } });
   const token = daemon.createToken('agent', 'busy');
   await using a = await WireClient.connect(daemon.url, ['websocket'], { token });
   await using again = await WireClient.connect(daemon.url, ['polling'], { token });

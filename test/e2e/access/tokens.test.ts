@@ -170,7 +170,7 @@ describe('files of tokens', () => {
 it('with auth.mode token, the command line takes the first token by itself where it knows the daemon by its file', async () => {
   const port = Number(new URL(daemon.url).port);
   await daemon.stop();
-  await using strict = await TestDaemon.start(
+  await using strict = await TestDaemon.startCold(
     { settings: { auth: { mode: 'token' }, socketio: { port } } },
     daemon.directory,
   );

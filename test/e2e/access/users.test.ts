@@ -317,7 +317,7 @@ const canJoin = process.arch === 'x64' && spawnSync('perl', ['-e', IN_KEYRING, '
 describeRootIf(canMakeUsers && canJoin)('a daemon with a session keyring', () => {
   it('does not let processes of other users get at its keys', async () => {
     using alice = new TestUser('k');
-    await using daemon = await TestDaemon.start({ launcher: ['perl', '-e', IN_KEYRING] });
+    await using daemon = await TestDaemon.startCold({ launcher: ['perl', '-e', IN_KEYRING] });
     const { secret } = daemon.tokens.create({ name: 'a', role: 'agent', lifeMs: undefined, runAs: alice.name });
     await using client = await WireClient.connect(daemon.url, ['websocket'], { token: secret });
     const { stdout, error } = await client.run('cat /proc/keys; id -un');

@@ -5,7 +5,7 @@ import { callCli } from './in-process.js';
 
 let daemon: TestDaemon;
 beforeAll(async () => {
-  daemon = await TestDaemon.start();
+  daemon = await TestDaemon.startCold();
 });
 afterAll(() => daemon[Symbol.asyncDispose]());
 

@@ -13,7 +13,7 @@ import { CliProcess, CliTerminal, makeFolder, runCli, urlVariable } from './supp
 
 const daemons: TestDaemon[] = [];
 const start = async (...args: Parameters<typeof TestDaemon.start>): Promise<TestDaemon> => {
-  const daemon = await TestDaemon.start(...args);
+  const daemon = await TestDaemon.startCold(...args);
   daemons.push(daemon);
   return daemon;
 };

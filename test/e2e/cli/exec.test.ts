@@ -117,7 +117,7 @@ describe('exec gives the exit code', () => {
   });
 
   it('125 when the daemon goes away under the command', async () => {
-    const other = await TestDaemon.start();
+    const other = await TestDaemon.startCold();
     await using call = new CliProcess(['exec', 'echo up; sleep 60'], { env: urlVariable(other) });
     await call.until('stdout', /up/);
     await other[Symbol.asyncDispose]();

@@ -57,7 +57,7 @@ describe('output that nobody reads', () => {
   });
 
   test('that the daemon could not keep is an error, not a silence', async () => {
-    await using small = await TestDaemon.start({ settings: { adapter: { spool_mb_limit: 1 } } });
+    await using small = await TestDaemon.startCold({ settings: { adapter: { spool_mb_limit: 1 } } });
     await using client = await connect(small.url);
     const command = client.execute(PRINT, { stream: true });
     expect(await command).toMatchObject({ stdout_bytes: SIZE });

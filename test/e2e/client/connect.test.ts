@@ -14,7 +14,7 @@ const testShared = daemonTest();
 const started: AsyncDisposable[] = [];
 
 const startDaemon = async (...options: Parameters<typeof TestDaemon.start>): Promise<TestDaemon> => {
-  const daemon = await TestDaemon.start(...options);
+  const daemon = await TestDaemon.startCold(...options);
   started.push(daemon);
   return daemon;
 };

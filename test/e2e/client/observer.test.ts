@@ -17,7 +17,7 @@ const webSocketOf = ({ socket }: WireClient): ReadableSocket =>
   (socket.io.engine.transport as unknown as { readonly ws: ReadableSocket }).ws;
 
 it('an observer that does not read holds no command, and sees the end of its output later', async () => {
-  await using daemon = await TestDaemon.start();
+  await using daemon = await TestDaemon.startCold();
   await using client = await WireClient.connect(daemon.url);
   await using observer = await WireClient.connect(daemon.url);
   const id = await client.openSession();
@@ -42,7 +42,7 @@ it('an observer that does not read holds no command, and sees the end of its out
 });
 
 it('an observer does not keep a session open, and becomes a follower when it attaches again', async () => {
-  await using daemon = await TestDaemon.start({ settings: { adapter: { reconnect_grace: 0.5 } } });
+  await using daemon = await TestDaemon.startCold({ settings: { adapter: { reconnect_grace: 0.5 } } });
   await using client = await WireClient.connect(daemon.url);
   await using observer = await WireClient.connect(daemon.url);
   const [left, kept] = [await client.openSession(), await client.openSession()];
@@ -57,7 +57,7 @@ it('an observer does not keep a session open, and becomes a follower when it att
 });
 
 it('a rate below that of one event a second is refused', async () => {
-  await using daemon = await TestDaemon.start();
+  await using daemon = await TestDaemon.startCold();
   await using client = await WireClient.connect(daemon.url);
   const request = { session_id: await client.openSession(), max_bytes_per_second: 100 };
   expect((await client.request('attach_session', request)).error).toMatchObject({ code: 'INVALID_REQUEST' });

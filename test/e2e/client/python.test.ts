@@ -39,7 +39,7 @@ async function passes(tests: readonly string[], variables: Readonly<Record<strin
 
 describe(`the Python client${missing === undefined ? '' : ` (${missing})`}`, () => {
   it.skipIf(missing !== undefined)('passes its own tests', async () => {
-    await using daemon = await TestDaemon.start({ settings: { confirmation: ASKING } });
+    await using daemon = await TestDaemon.startCold({ settings: { confirmation: ASKING } });
     await passes(['tests.test_client', 'tests.test_requests'], {
       SHELL_ADAPTER_TEST_URL: daemon.url,
       SHELL_ADAPTER_TEST_TOKEN: daemon.createToken('agent', 'python'),

@@ -108,7 +108,7 @@ describe('where no checkpoint can be made', () => {
     ['of so many files', { confirmation: {}, checkpoints: { max_files: 1 } }, 'checkpoints.max_files'],
     ['because none is wanted', { confirmation: { checkpoint: false } }, 'rm deletes'],
   ])('%s, the command has to be confirmed', async (_, settings, reason) => {
-    await using own = await TestDaemon.start({ settings });
+    await using own = await TestDaemon.startCold({ settings });
     await using other = await WireClient.connect(own.url);
     for (const name of ['one', 'two']) writeFileSync(join(own.workspace, name), name);
     const stopped = await other.run('rm one');

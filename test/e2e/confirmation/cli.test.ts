@@ -157,7 +157,7 @@ describe('confirm --watch', () => {
 
   it('outlives the daemon: says that it is away, and shows what waits when it is back', async () => {
     const settings = { confirmation: { mode: 'operator', checkpoint: false } };
-    await using first = await TestDaemon.start({ settings });
+    await using first = await TestDaemon.startCold({ settings });
     const tokens = [first.createToken('operator', 'olga'), first.createToken('agent', 'agent-7')];
     const [token = '', agentToken] = tokens;
     const url = { ...urlVariable(first), SHELL_ADAPTER_TOKEN: token };
@@ -171,7 +171,7 @@ describe('confirm --watch', () => {
     }
     await terminal.until(/the connection to the daemon was lost; trying again for 30 s/);
     const port = Number(new URL(first.url).port);
-    await using second = await TestDaemon.start({ settings: { ...settings, socketio: { port } } }, first.directory);
+    await using second = await TestDaemon.startCold({ settings: { ...settings, socketio: { port } } }, first.directory);
     await using client = await WireClient.connect(second.url, ['websocket'], { token: agentToken });
     const running = client.run('rm -f after');
     await terminal.until(/no longer there: confirmation_[^]*rm -f after\r\n[^]*Press Enter first/);

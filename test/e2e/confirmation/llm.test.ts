@@ -97,7 +97,7 @@ it('a model that is not there means no', async () => {
   const gone = await FakeModel.start();
   const { url } = gone;
   await gone[Symbol.asyncDispose]();
-  await using lonely = await TestDaemon.start({
+  await using lonely = await TestDaemon.startCold({
     settings: { confirmation: { mode: 'llm', checkpoint: false, reviewer: { base_url: url, model: 'm' } } },
   });
   await using user = await WireClient.connect(lonely.url);
@@ -140,7 +140,7 @@ it('values of variables, secrets, and the key, stay here', async () => {
 });
 
 it('an identical question is answered by the verdict that was given', async () => {
-  await using caching = await TestDaemon.start({
+  await using caching = await TestDaemon.startCold({
     settings: { confirmation: { mode: 'llm', checkpoint: false, reviewer: { base_url: model.url, model: 'judge-1' } } },
   });
   await using asking = await WireClient.connect(caching.url);

@@ -214,7 +214,7 @@ describe('a command that an operator has to confirm', () => {
 
 describe('the end of waiting', () => {
   it('expires', async () => {
-    await using hasty = await TestDaemon.start({
+    await using hasty = await TestDaemon.startCold({
       settings: { confirmation: { mode: 'operator', checkpoint: false, expires: 0.2 } },
     });
     await using client = await WireClient.connect(hasty.url);
@@ -225,7 +225,7 @@ describe('the end of waiting', () => {
   });
 
   it('comes with the daemon’s: whoever waits is told', async () => {
-    await using ending = await TestDaemon.start({
+    await using ending = await TestDaemon.startCold({
       settings: { confirmation: { mode: 'operator', checkpoint: false } },
     });
     await using client = await WireClient.connect(ending.url);

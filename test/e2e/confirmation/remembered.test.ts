@@ -34,7 +34,7 @@ async function disconnectBoth(): Promise<void> {
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
-  daemon = await TestDaemon.start({ settings: SETTINGS }, directory);
+  daemon = await TestDaemon.startCold({ settings: SETTINGS }, directory);
   for (const role of ['agent', 'operator'] as const) secrets[role] = daemon.createToken(role, role);
   for (const name of ['.git/hooks', 'other']) mkdirSync(join(daemon.workspace, name), { recursive: true });
   await connectBoth();
@@ -148,7 +148,7 @@ describe('an approval that is remembered', () => {
     expect((await running).status).toBe('completed');
     await disconnectBoth();
     await daemon.stop();
-    daemon = await TestDaemon.start({ settings: SETTINGS }, directory);
+    daemon = await TestDaemon.startCold({ settings: SETTINGS }, directory);
     await connectBoth();
     expect(codesOf(await agent.run(HOOK))).toEqual(['REMEMBERED_APPROVAL']);
 
@@ -173,7 +173,7 @@ describe('an approval that is remembered', () => {
     await daemon.stop();
     const file = join(directory, 'state', 'approvals.json');
     writeFileSync(file, '{', { mode: 0o600 });
-    daemon = await TestDaemon.start({ settings: SETTINGS }, directory);
+    daemon = await TestDaemon.startCold({ settings: SETTINGS }, directory);
     await connectBoth();
     const { approvals, problem } = await agent.request('list_remembered_approvals');
     expect({ approvals, problem }).toEqual({ approvals: [], problem: expect.stringContaining(file) as string });

@@ -49,7 +49,7 @@ describe.each(Object.keys(KINDS))('%s confirms', (kind) => {
 
   beforeAll(async () => {
     model = await FakeModel.start();
-    daemon = await TestDaemon.start({ settings: settingsOf(kind, model.url) });
+    daemon = await TestDaemon.startCold({ settings: settingsOf(kind, model.url) });
     client = await WireClient.connect(daemon.url);
   });
 
@@ -97,7 +97,7 @@ describe.each(Object.keys(KINDS))('%s confirms', (kind) => {
 
 describe('auto', () => {
   const start = async (url: string, verdict: string) =>
-    TestDaemon.start({
+    TestDaemon.startCold({
       settings: {
         confirmation: { mode: 'llm', checkpoint: false, reviewer: { provider: 'auto', timeout: 5, cache: 0.001 } },
         llm: {

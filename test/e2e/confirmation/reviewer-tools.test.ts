@@ -25,7 +25,7 @@ const settingsWith = (reviewer: Record<string, unknown> = {}) => ({
 });
 
 const it = daemonTest({ settings: settingsWith() });
-const start = (reviewer: Record<string, unknown>) => TestDaemon.start({ settings: settingsWith(reviewer) });
+const start = (reviewer: Record<string, unknown>) => TestDaemon.startCold({ settings: settingsWith(reviewer) });
 
 afterAll(() => {
   rmSync(notes, { recursive: true });

@@ -23,7 +23,7 @@ describe.skipIf(!canNotify)('a daemon with NOTIFY_SOCKET (needs systemd-notify)'
     using folder = makeFolder();
     const path = join(folder.path, 'notify');
     await using socket = await NotifySocket.open(path);
-    await using daemon = await TestDaemon.start({ env: { NOTIFY_SOCKET: path } });
+    await using daemon = await TestDaemon.startCold({ env: { NOTIFY_SOCKET: path } });
     expect((await socket.next()).lines).toEqual(['READY=1', `STATUS=listening on ${daemon.url}`]);
     expect(await daemon.stop()).toBe(0);
     expect((await socket.next()).lines[0]).toBe('STOPPING=1');
@@ -33,14 +33,14 @@ describe.skipIf(!canNotify)('a daemon with NOTIFY_SOCKET (needs systemd-notify)'
     using folder = makeFolder();
     const path = join(folder.path, 'notify');
     await using socket = await NotifySocket.open(path);
-    await using daemon = await TestDaemon.start({ env: { NOTIFY_SOCKET: path, WATCHDOG_USEC: '200000' } });
+    await using daemon = await TestDaemon.startCold({ env: { NOTIFY_SOCKET: path, WATCHDOG_USEC: '200000' } });
     expect((await socket.next()).lines[1]).toBe(`STATUS=listening on ${daemon.url}`);
     for (let count = 0; count < 2; count += 1) expect((await socket.next()).lines).toEqual(['WATCHDOG=1']);
   });
 });
 
 it('a daemon that cannot tell systemd says so, and runs', async () => {
-  await using daemon = await TestDaemon.start({ env: { NOTIFY_SOCKET: '/nonexistent/notify' } });
+  await using daemon = await TestDaemon.startCold({ env: { NOTIFY_SOCKET: '/nonexistent/notify' } });
   await expect.poll(() => daemon.output).toContain('systemd could not be told');
   expect(await daemon.stop()).toBe(0);
 });
@@ -52,7 +52,7 @@ describe('secrets of LoadCredential', () => {
     writeFileSync(join(folder.path, 'masked'), 'a-secret-of-the-service\n');
     writeFileSync(join(folder.path, 'webhook'), 'key-of-the-signature\n');
     const place = (name: string) => `\${CREDENTIALS_DIRECTORY}/${name}`;
-    await using daemon = await TestDaemon.start({
+    await using daemon = await TestDaemon.startCold({
       env: { CREDENTIALS_DIRECTORY: folder.path },
       settings: {
         socketio: { tls: { cert, key: place(key.slice(folder.path.length + 1)) } },

@@ -144,7 +144,7 @@ it('a removal is saved before, and can be undone', async () => {
 });
 
 it('an operator decides while the request waits', async () => {
-  await using operated = await TestDaemon.start({ settings: { confirmation: { mode: 'operator' } } });
+  await using operated = await TestDaemon.startCold({ settings: { confirmation: { mode: 'operator' } } });
   const token = (role: 'agent' | 'operator') => ({ token: operated.createToken(role, role) });
   await using agent = await WireClient.connect(operated.url, ['websocket'], token('agent'));
   await using operator = await WireClient.connect(operated.url, ['websocket'], token('operator'));

@@ -146,7 +146,7 @@ it('goes on with an interrupted copy from the daemon, unless the file is another
 });
 
 it('takes a file with secrets for another one', async () => {
-  await using other = await TestDaemon.start({ settings: { secrets: { values: ['correct-horse-battery'] } } });
+  await using other = await TestDaemon.startCold({ settings: { secrets: { values: ['correct-horse-battery'] } } });
   writeFileSync(join(other.workspace, 'file'), 'it is correct-horse-battery');
   const answer = await callCli(['cp', ':file', 'masked'], { env: urlVariable(other), cwd: here });
   expect(answer).toMatchObject({ code: 1 });
@@ -158,7 +158,7 @@ it('copies with a token over TLS, and over a Unix socket', async () => {
   const socket = local('socket');
   const { key, cert } = makeCertificate(here);
   const settings = { auth: { mode: 'token' }, socketio: { tls: { cert, key }, unix_socket: socket } };
-  await using other = await TestDaemon.start({ settings });
+  await using other = await TestDaemon.startCold({ settings });
   const env = {
     ...urlVariable(other),
     SHELL_ADAPTER_TOKEN: other.createToken('agent', 'ann'),
@@ -173,7 +173,7 @@ it('copies with a token over TLS, and over a Unix socket', async () => {
 });
 
 it('says what has to be confirmed', async () => {
-  await using other = await TestDaemon.start({ settings: { confirmation: { mode: 'self' } } });
+  await using other = await TestDaemon.startCold({ settings: { confirmation: { mode: 'self' } } });
   writeFileSync(local('.npmrc'), 'x');
   const answer = await callCli(['cp', '.npmrc', ':'], { env: urlVariable(other), cwd: here });
   expect(answer).toMatchObject({ code: 1 });
@@ -181,7 +181,7 @@ it('says what has to be confirmed', async () => {
 });
 
 it.runIf(canSandbox)('copies from and to a sandbox', async () => {
-  await using other = await TestDaemon.start({ settings: { sandbox: { profile: 'strict' } } });
+  await using other = await TestDaemon.startCold({ settings: { sandbox: { profile: 'strict' } } });
   writeFileSync(local('boxed'), randomBytes(9_000_000), { mode: 0o640 });
   const run = (...args: string[]) => callCli(['cp', ...args], { env: urlVariable(other), cwd: here });
   expect(await run('boxed', ':')).toMatchObject(DONE);

@@ -22,7 +22,7 @@ const put = (daemon: TestDaemon, path: string, body: string, token: string) =>
   fetch(urlOf(daemon, path), { method: 'PUT', body, headers: bearer(token) });
 
 it('a token has its number of requests, uploads and downloads among them', async () => {
-  await using daemon = await TestDaemon.start({ settings: { auth: { requests_per_second: 1 } } });
+  await using daemon = await TestDaemon.startCold({ settings: { auth: { requests_per_second: 1 } } });
   const token = daemon.createToken('agent', 'busy');
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
@@ -46,7 +46,7 @@ it('a token has its number of requests, uploads and downloads among them', async
 
 describe('what an operator has to confirm', () => {
   it('waits for the decision, and is answered with what was done', async () => {
-    await using daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'operator' } } });
+    await using daemon = await TestDaemon.startCold({ settings: { confirmation: { mode: 'operator' } } });
     const agent = daemon.createToken('agent', 'ann');
     await using operator = await WireClient.connect(daemon.url, ['websocket'], {
       token: daemon.createToken('operator', 'olga'),
@@ -89,7 +89,7 @@ describe('what an operator has to confirm', () => {
 });
 
 it('an upload that replaces what is there is saved before, and can be undone', async () => {
-  await using daemon = await TestDaemon.start({
+  await using daemon = await TestDaemon.startCold({
     settings: { confirmation: { mode: 'self', classes: { write: 'checkpoint' } } },
   });
   await using client = await WireClient.connect(daemon.url);
@@ -105,7 +105,7 @@ it('an upload that replaces what is there is saved before, and can be undone', a
 
 describe('a client that stalls', () => {
   it('in a download or an upload loses its connection, and one that is slow does not', async () => {
-    await using daemon = await TestDaemon.start({ env: { NODE_OPTIONS: `--import=${PRELOAD}` } });
+    await using daemon = await TestDaemon.startCold({ env: { NODE_OPTIONS: `--import=${PRELOAD}` } });
     const { hostname, port } = new URL(daemon.url);
     const at = (name: string) => join(daemon.workspace, name);
     writeFileSync(at('large'), Buffer.alloc(16 * MIB));

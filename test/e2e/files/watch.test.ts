@@ -228,7 +228,7 @@ describe('the command line', () => {
 
 describe.runIf(canSandbox)('in a sandbox', () => {
   it('watches as the sandbox sees it, and leaves no program', async () => {
-    await using boxed = await TestDaemon.start({ settings: { sandbox: { profile: 'strict' } } });
+    await using boxed = await TestDaemon.startCold({ settings: { sandbox: { profile: 'strict' } } });
     await using inside = await WireClient.connect(boxed.url);
     const session_id = await inside.openSession();
     top = boxed.workspace;

@@ -25,7 +25,7 @@ async function open({ url }: TestDaemon, text: string): Promise<Socket> {
 
 describe('the end of the daemon is not held up', () => {
   it('by a connection that is kept alive', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     const agent = new Agent({ keepAlive: true });
     const asking = request(new URL('/healthz', daemon.url), { agent }).end();
     const [response] = (await once(asking, 'response')) as [IncomingMessage];
@@ -49,7 +49,7 @@ describe('the end of the daemon is not held up', () => {
       'GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     ],
   ])('by a connection %s', async (_, text) => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     const socket = await open(daemon, text);
     const closed = once(socket, 'close');
     const { ms, value: code } = await timed(() => daemon.stop());
@@ -60,7 +60,7 @@ describe('the end of the daemon is not held up', () => {
   });
 
   it('by a client that has stopped', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     await using client = await ClientProcess.start(daemon.url, 'echo started; sleep 300');
     client.signal('SIGSTOP');
     const { ms, value: code } = await timed(() => daemon.stop());

@@ -147,7 +147,7 @@ describe('HTTP on the port of Socket.IO', () => {
 
 describe('/readyz', () => {
   it('is 503 while the daemon ends; /healthz goes on, and then nobody listens', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     await using client = await WireClient.connect(daemon.url);
     const { command_id } = await client.run(IGNORES_TERM, await client.openSession(), {
       background: true,
@@ -170,7 +170,7 @@ describe('/readyz', () => {
     using folder = makeFolder();
     const shell = join(folder.path, 'bash');
     copyFileSync(realpathSync('/bin/bash'), shell);
-    await using daemon = await TestDaemon.start({ settings: { adapter: { shell, prewarm: { sessions: 0 } } } });
+    await using daemon = await TestDaemon.startCold({ settings: { adapter: { shell, prewarm: { sessions: 0 } } } });
     await using client = await WireClient.connect(daemon.url);
     expect((await get(daemon, '/readyz')).status).toBe(200);
     rmSync(shell);
@@ -206,7 +206,7 @@ describe('/readyz', () => {
     copyFileSync(realpathSync('/bin/bash'), shell);
     // No shells for one-shots either: whether they are still being started is not the question here.
     const prewarm = { sessions: 0, one_shots: 0 };
-    await using daemon = await TestDaemon.start({ settings: { adapter: { shell, prewarm } } });
+    await using daemon = await TestDaemon.startCold({ settings: { adapter: { shell, prewarm } } });
     rmSync(shell);
     writeFileSync(shell, '#!/bin/sh\ntrap "" HUP TERM INT\nsleep 300\n');
     chmodSync(shell, 0o755);

@@ -172,7 +172,7 @@ describe('/metrics counts', () => {
 
 describe('/metrics tells how things stand', () => {
   it('sessions by shell, commands that run and wait, clients, kept output', async () => {
-    await using own = await TestDaemon.start();
+    await using own = await TestDaemon.startCold();
     await using client = await WireClient.connect(own.url);
     await using other = await WireClient.connect(own.url);
     const gauges = async () => {
@@ -277,7 +277,7 @@ describe('the page', () => {
 
 describe('http.metrics: false', () => {
   it('takes the page away, and nothing else', async () => {
-    await using plain = await TestDaemon.start({ settings: { http: { metrics: false } } });
+    await using plain = await TestDaemon.startCold({ settings: { http: { metrics: false } } });
     await using client = await WireClient.connect(plain.url);
     expect(await client.run('echo still here')).toMatchObject({ stdout: 'still here\n' });
     expect(await ask(new URL('/metrics', plain.url))).toMatchObject({

@@ -179,7 +179,7 @@ describe('who may use a preview', () => {
   it('no page of another origin, whatever it knows', async () => {
     const headers = { origin: 'https://example.org', 'sec-fetch-site': 'cross-site', 'user-agent': 'Mozilla/5.0' };
     expect(await codeOf(await send(served.path, { headers }))).toBe('403 FORBIDDEN');
-    await using open = await TestDaemon.start({
+    await using open = await TestDaemon.startCold({
       settings: { http: { previews: true }, socketio: { cors_allowed_origins: '*' } },
     });
     const token = open.createToken('agent', 'ann');
@@ -225,7 +225,7 @@ describe('who may use a preview', () => {
   });
 
   it('nobody by default', async () => {
-    await using closed = await TestDaemon.start();
+    await using closed = await TestDaemon.startCold();
     await using local = await WireClient.connect(closed.url);
     const { path } = await serveInSession(local);
     const failed = await failure(await fetch(`${closed.url}${path}`));

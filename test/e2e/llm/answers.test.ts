@@ -14,7 +14,7 @@ let client: WireClient;
 beforeAll(async () => {
   service = await FakeModel.start();
   const common = { model: 'm', max_retries: 0, base_url: service.url };
-  daemon = await TestDaemon.start({
+  daemon = await TestDaemon.startCold({
     settings: { llm: { openai: { ...common, api_key: 'key-of-openai' }, litellm: common } },
   });
   client = await WireClient.connect(daemon.url);

@@ -15,7 +15,7 @@ describe.skipIf(noFakeBackend !== undefined)('the backend of another hand', () =
   let client: WireClient;
 
   const start = (reviewer: Record<string, unknown> = {}, mode = 'off') =>
-    TestDaemon.start({
+    TestDaemon.startCold({
       settings: {
         confirmation: { mode, checkpoint: false, reviewer: { timeout: 2, cache: 0.001, ...reviewer } },
         llm: {

@@ -13,7 +13,7 @@ let daemon: TestDaemon;
 let client: AdapterClient;
 
 beforeAll(async () => {
-  daemon = await TestDaemon.start({
+  daemon = await TestDaemon.startCold({
     settings: {
       adapter: { kill_grace: 0.3 },
       llm: {

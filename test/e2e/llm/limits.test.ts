@@ -14,7 +14,7 @@ describe.each(['auto', 'polling'] as const)('limits on what a run of a tool uses
   let client: WireClient;
 
   beforeAll(async () => {
-    daemon = await TestDaemon.start({
+    daemon = await TestDaemon.startCold({
       settings: {
         // Those of `llm` win, be they lower or higher; the last is that of the commands.
         adapter: { limit_mechanism: mechanism, memory_mb_limit: 20, process_limit: 4, disk_mb_limit: 20 },

@@ -74,7 +74,7 @@ let daemon: TestDaemon;
 let client: WireClient;
 
 beforeAll(async () => {
-  daemon = await TestDaemon.start({
+  daemon = await TestDaemon.startCold({
     settings: {
       adapter: { kill_grace: 0.3 },
       socketio: { max_message_bytes: 20_000_000 },
@@ -490,7 +490,7 @@ describe('who answers', () => {
 describe('another daemon', () => {
   it('runs no tool when they are switched off, and says who was asked in vain', async () => {
     const settings = { llm: { shell_providers: { upper: behaving('upper') }, fallback: ['upper'] } };
-    await using other = await TestDaemon.start({ settings, env: { SHELL_ADAPTER_LLM_SKIP_CLI: '1' } });
+    await using other = await TestDaemon.startCold({ settings, env: { SHELL_ADAPTER_LLM_SKIP_CLI: '1' } });
     await using their = await WireClient.connect(other.url);
     const { error } = await their.request('llm_call', { provider: 'shell', messages: USER('hi') });
     expect(error).toMatchObject({
@@ -501,7 +501,7 @@ describe('another daemon', () => {
 
   it('ends the tools when it ends, and answers', async () => {
     const settings = { llm: { shell_providers: { stop: PROVIDERS.stop } } };
-    await using other = await TestDaemon.start({ settings });
+    await using other = await TestDaemon.startCold({ settings });
     await using their = await WireClient.connect(other.url);
     const answering = their.request('llm_stream', { shell_provider: 'stop', messages: USER('hi') });
     await their.event('llm_chunk');
@@ -512,7 +512,7 @@ describe('another daemon', () => {
 
   it('cleans up after one that was killed', async () => {
     const settings = { llm: { shell_providers: { stop: PROVIDERS.stop } } };
-    const killed = await TestDaemon.start({ settings });
+    const killed = await TestDaemon.startCold({ settings });
     const their = await WireClient.connect(killed.url);
     their.request('llm_stream', { shell_provider: 'stop', messages: USER('hi') }).catch(() => undefined);
     await their.event('llm_chunk');
@@ -520,7 +520,7 @@ describe('another daemon', () => {
     expect(left).toBeDefined();
     killed.signal('SIGKILL');
     await killed.exited;
-    await using next = await TestDaemon.start();
+    await using next = await TestDaemon.startCold();
     await expectNothingLeft(next, SLEEP.stop);
     await their[Symbol.asyncDispose]();
     await killed[Symbol.asyncDispose]();

@@ -26,7 +26,7 @@ let client: WireClient;
 beforeAll(async () => {
   service = await LlmService.start();
   const common = { model: 'fake-ok', max_retries: 0 };
-  daemon = await TestDaemon.start({
+  daemon = await TestDaemon.startCold({
     settings: {
       llm: {
         shell_providers: { upper: behaving('upper') },
@@ -133,7 +133,7 @@ describe('auto', () => {
     const shells = { shell_providers: { upper: behaving('upper') }, fallback: ['upper'] };
     const settings = { llm: { ...shells, ollama: { max_retries: 0 } } };
     const env = { OLLAMA_API_BASE: url, OLLAMA_MODEL: 'm', OPENAI_API_KEY: 'k' };
-    await using other = await TestDaemon.start({ settings, env });
+    await using other = await TestDaemon.startCold({ settings, env });
     await using their = await WireClient.connect(other.url);
     expect((await their.request('list_llm_providers', {})).auto).toEqual(['ollama', 'openai', 'upper']);
     const unreached = await their.request('llm_call', { provider: 'ollama', messages: MESSAGES });

@@ -50,7 +50,7 @@ describe.each(STDIO_WAYS)('shell-adapter mcp without a daemon: %s', (_, way) => 
       next: expect.stringMatching(/shell-adapter serve.*mcp --start/) as string,
     });
     expect(ms).toBeLessThan(TOLD_MS);
-    await using daemon = await TestDaemon.start({ settings: { socketio: { port } } });
+    await using daemon = await TestDaemon.startCold({ settings: { socketio: { port } } });
     expect(daemon.url).toContain(String(port));
     expect(await client.call('run_command', { command: 'echo hi' })).toMatchObject({ answer: { stdout: 'hi\n' } });
   });
@@ -60,7 +60,7 @@ describe.each(STDIO_WAYS)('shell-adapter mcp without a daemon: %s', (_, way) => 
     const settings = { socketio: { port } };
     await using client = await McpClient.connect(`http://127.0.0.1:${port}`, way);
     {
-      await using daemon = await TestDaemon.start({ settings });
+      await using daemon = await TestDaemon.startCold({ settings });
       expect((await timed(client)).answer).toMatchObject({ stdout: 'hi\n' });
       const running = client.call('run_command', { command: 'touch begun; exec sleep 300' });
       await eventually(async () => {
@@ -76,7 +76,7 @@ describe.each(STDIO_WAYS)('shell-adapter mcp without a daemon: %s', (_, way) => 
       expect(isError).toBe(true);
       expect(ms).toBeLessThan(TOLD_MS);
     }
-    await using daemon = await TestDaemon.start({ settings });
+    await using daemon = await TestDaemon.startCold({ settings });
     expect(daemon.url).toContain(String(port));
     expect(await client.call('run_command', { command: 'echo hi' })).toMatchObject({ answer: { stdout: 'hi\n' } });
   });
@@ -87,7 +87,7 @@ describe.each(STDIO_WAYS)('shell-adapter mcp without a daemon: %s', (_, way) => 
     await using client = await McpClient.connect(`http://127.0.0.1:${port}`, way);
     const mark = join(folder.path, 'mark');
     expect(await client.call('run_command', { command: `echo ran >> ${mark}` })).toMatchObject({ isError: true });
-    await using daemon = await TestDaemon.start({ settings: { socketio: { port } } });
+    await using daemon = await TestDaemon.startCold({ settings: { socketio: { port } } });
     expect(daemon.url).toContain(String(port));
     const { answer } = await client.call('run_command', { command: `cat ${mark}` });
     expect(answer).toMatchObject({ exit_code: 1, stdout: '' });

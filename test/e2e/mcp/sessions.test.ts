@@ -114,7 +114,7 @@ describe('sessions of MCP', () => {
   );
 
   it.each(HTTP_WAYS)('do not hold up the end of the daemon: %s', async (_, way) => {
-    const daemon = await TestDaemon.start();
+    const daemon = await TestDaemon.startCold();
     try {
       await using client = await McpClient.connect(daemon.url, way);
       const running = client.call('run_command', { command: 'exec sleep 300' }).catch(() => undefined);

@@ -52,7 +52,7 @@ export class ToolStage implements AsyncDisposable {
   ): Promise<void> {
     this.writeModels(models ?? {});
     const file = models && { models_file: join(this.folder, 'models.json') };
-    this.#daemon = await TestDaemon.start({
+    this.#daemon = await TestDaemon.startCold({
       settings: { ...settings, llm: { ...file, ...llm } },
       env: { PATH: `${join(this.folder, 'bin')}:${process.env['PATH'] ?? ''}` },
     });

@@ -117,7 +117,7 @@ describe('worktrees', () => {
     await running;
     const root = join(stage.daemon.directory, 'state/worktrees');
     expect(readdirSync(root)).toHaveLength(1);
-    await using next = await TestDaemon.start({}, stage.daemon.directory);
+    await using next = await TestDaemon.startCold({}, stage.daemon.directory);
     expect(next.output).toContain('listening');
     expect(readdirSync(root)).toEqual([]);
     expect(stage.git('worktree', 'list')).not.toContain('worktrees');

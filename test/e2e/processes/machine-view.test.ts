@@ -100,7 +100,7 @@ describe.each(MACHINES)('on the machine $name', ({ launcher, isUsable }) => {
 
   it.skipIf(!isUsable)('the log tells at the start what is in use, and what would be', async () => {
     const logAt = async (level: string, adapter: Record<string, unknown> = {}) => {
-      await using daemon = await TestDaemon.start({
+      await using daemon = await TestDaemon.startCold({
         launcher,
         settings: { adapter, logging: { logging_level: level } },
       });

@@ -15,7 +15,7 @@ let client: WireClient;
 const others: WireClient[] = [];
 
 beforeAll(async () => {
-  daemon = await TestDaemon.start({
+  daemon = await TestDaemon.startCold({
     settings: { recording: { roles: ['agent'], max_total_bytes: 1024 ** 3 }, secrets: { values: [SECRET] } },
   });
   client = await WireClient.connect(daemon.url);
@@ -178,7 +178,7 @@ describe('a recording', () => {
 
 describe('a daemon that is killed', () => {
   it('leaves a recording that can be read', async () => {
-    const killed = await TestDaemon.start();
+    const killed = await TestDaemon.startCold();
     const [directory, first] = [killed.directory, await WireClient.connect(killed.url)];
     const { recording_id: id, session_id: session } = await first.request('open_session', { record: true });
     await first.run('echo before', session);
@@ -189,7 +189,7 @@ describe('a daemon that is killed', () => {
     await killed.exited;
     await first[Symbol.asyncDispose]();
     expect(readFileSync(file, 'utf8')).toContain('before');
-    const next = await TestDaemon.start({}, directory);
+    const next = await TestDaemon.startCold({}, directory);
     const second = await WireClient.connect(next.url);
     const { recordings } = await second.request('list_recordings');
     expect(recordings).toMatchObject([{ recording_id: id, state: 'interrupted' }]);
