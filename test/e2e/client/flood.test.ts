@@ -7,6 +7,7 @@ import { connect, type EventPayload } from '../../../src/client/index.js';
 import { assemble, breakOften, QUICK, restored } from '../../support/network/broken-connection.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { FlakyProxy } from '../../support/network/flaky-proxy.js';
+import { rounds } from '../../support/rounds.js';
 import { seededRandom } from '../../support/seeded-random.js';
 
 /** Prints numbered lines to both streams, in bursts, until a file appears; then tells how many rounds there were. */
@@ -39,7 +40,10 @@ afterAll(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-describe('F6: the output of a flood, through 100 broken connections, is exact', () => {
+/** Connections that break during a flood. */
+const BREAKS = rounds(100, 40);
+
+describe(`F6: the output of a flood, through ${BREAKS} broken connections, is exact`, () => {
   test.each([
     { where: 'in a session', lines: 1500 },
     { where: 'without a session', lines: 1500 },
@@ -50,7 +54,7 @@ describe('F6: the output of a flood, through 100 broken connections, is exact', 
     const stopFile = join(daemon.directory, `stop-${lines}-${session ? 's' : 'o'}`);
     const command = (session ?? client).execute(flood(stopFile, lines), { stream: true });
     const assembled = assemble(command);
-    await breakOften(100, { client, proxy, random: seededRandom(lines), bytes: 10 * lines });
+    await breakOften(BREAKS, { client, proxy, random: seededRandom(lines), bytes: 10 * lines });
     writeFileSync(stopFile, '');
     const [assembly, result] = await Promise.all([assembled, command]);
     const expected = expectedFlood(stopFile, lines);

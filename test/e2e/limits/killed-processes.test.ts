@@ -36,7 +36,7 @@ describe.each(settings)('killed_pids where $title keeps limits, in the sandbox $
 
   it('has the number that the process knows itself by', async () => {
     const id = await client.openSession();
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const { stdout, killed_by, limit } = await client.run(HOG, id);
       expect(killed_by).toBe('memory');
       // Of what the kernel has killed it is known only that it has ended at that time, as others may have.
@@ -59,8 +59,8 @@ describe.each(settings)('killed_pids where $title keeps limits, in the sandbox $
   });
 
   it('tells what was observed in fractions as small as the limit', async () => {
-    const id = await client.openSession({ limits: { cpu_seconds: 0.333 } });
+    const id = await client.openSession({ limits: { cpu_seconds: 0.123 } });
     const { limit } = await client.run('while :; do :; done', id);
-    expect(limit?.observed).toBeGreaterThanOrEqual(0.333);
+    expect(limit?.observed).toBeGreaterThanOrEqual(0.123);
   });
 });

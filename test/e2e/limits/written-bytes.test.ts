@@ -8,12 +8,13 @@ import { useDaemon } from '../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';
+import { rounds } from '../../support/rounds.js';
 import type { WireClient } from '../../support/wire.js';
 
 /** Writes 8 MB in a few milliseconds: sooner than anybody looks, as a rule. */
 const QUICK = 'dd if=/dev/zero of=quick bs=8M count=1 status=none';
 /** As often as to meet commands that end before the first look, and such that end after it. */
-const TIMES = 8;
+const TIMES = rounds(8, 4);
 
 /** No more than QUICK has written; a new file takes a block of its directory. Less, or null, where samples came too early. */
 function expectNoMore(bytes: number | null): void {

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
+import { rounds } from '../../support/rounds.js';
+
 /** How often each command has to tell what it leaves: a matter of luck shows in so many. */
-export const ROUNDS = 5;
+export const ROUNDS = rounds(5, 2);
 
 const python = (forks: string) => (seconds: string) =>
   `python3 -c 'import os

@@ -4,6 +4,7 @@ import type { LimitMechanismName } from '../../../../src/core/limits/limits.js';
 import type { RequestInput } from '../../../../src/core/protocol/requests.js';
 import { useDaemon } from '../../../support/daemon-and-client.js';
 import { MECHANISMS } from '../../../support/machine/limit-mechanisms.js';
+import { rounds } from '../../../support/rounds.js';
 import type { WireClient } from '../../../support/wire.js';
 
 type Options = Partial<RequestInput<'execute_command'>>;
@@ -62,7 +63,7 @@ const DONE = { status: 'completed', timed_out: false, exit_code: 0, killed_by: n
 
 /** Commands of a race that run at a time, each row in a session of its own, and how long a row is. */
 const ROWS = 3;
-const ROW_LENGTH = 5;
+const ROW_LENGTH = rounds(5, 3);
 
 describe.each(MECHANISMS)('limits kept by $title', ({ name, isUsable }) => {
   describe.skipIf(!isUsable)('a command that ends when its limit strikes', () => {
