@@ -11,8 +11,9 @@ import { WireClient, type WireAnswer } from '../../support/wire.js';
 
 let daemon: TestDaemon;
 let client: WireClient;
+// Saving the workspace before each command that is approved would take most of the time.
 useDaemon((started) => ({ daemon, client } = started), {
-  settings: { confirmation: ASKING },
+  settings: { confirmation: { ...ASKING, checkpoint: false } },
 });
 
 const inWorkspace = (name: string) => join(daemon.workspace, name);
@@ -60,15 +61,20 @@ describe('a command that has to be confirmed', () => {
   });
 
   it('is saved from: the checkpoint in the result brings back what it destroyed', async () => {
-    const name = fileIn('precious');
-    const { checkpoint_id } = await approve(await client.run(`rm ${name}`));
-    await client.request('restore_workspace', { checkpoint_id: checkpoint_id!, paths: [name] });
-    expect(readFileSync(inWorkspace(name), 'utf8')).toBe(name);
-    const { checkpoints } = await client.request('list_checkpoints');
-    expect(checkpoints.find((each) => each.checkpoint_id === checkpoint_id)).toMatchObject({
-      kind: 'before_command',
-      label: `before rm ${name}`,
-    });
+    await using saving = await TestDaemon.startCold({ settings: { confirmation: ASKING } });
+    await using user = await WireClient.connect(saving.url);
+    const file = join(saving.workspace, 'precious');
+    writeFileSync(file, 'content');
+    const { checkpoint_id } = await approve(await user.run('rm precious'), {}, user);
+    expect(existsSync(file)).toBe(false);
+    expect((await user.request('list_commands', { limit: 1 })).commands).toMatchObject([{ checkpoint_id }]);
+    await user.request('restore_workspace', { checkpoint_id: checkpoint_id!, paths: ['precious'] });
+    expect(readFileSync(file, 'utf8')).toBe('content');
+    expect((await user.request('list_checkpoints')).checkpoints).toMatchObject([
+      { checkpoint_id, kind: 'before_command', label: 'before rm precious' },
+      // Before the restore.
+      {},
+    ]);
   });
 
   it('F25: runs once, however often and from wherever it is approved at the same time', async () => {
@@ -152,13 +158,12 @@ describe('a command that has to be confirmed', () => {
       command_id: 'again',
       class: 'destructive',
       confirmation_id: first.confirmation_id,
-      checkpoint_id: expect.any(String) as string,
     });
     expect((await client.run('rm -f x', undefined, request)).status).toBe('completed');
   });
 
   it('whose workspace cannot be saved runs with a warning', async () => {
-    await using full = await TestDaemon.start({
+    await using full = await TestDaemon.startCold({
       settings: { confirmation: ASKING, checkpoints: { max_files: 1 } },
     });
     await using user = await WireClient.connect(full.url);
