@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +12,8 @@ import { eventually } from '../support/measure.js';
 import { itRootIf } from '../support/root.js';
 import { canMount, Tmpfs } from '../support/machine/tmpfs.js';
 import { WireClient } from '../support/wire.js';
+import { callCli } from './cli/in-process.js';
 import { CliProcess } from './cli/support.js';
-
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
 /** All records of a daemon that has been stopped, the oldest first. */
 const recordsOf = (path: string): AuditRecord[] =>
@@ -26,8 +24,7 @@ const recordsOf = (path: string): AuditRecord[] =>
       .map((line) => JSON.parse(line) as AuditRecord),
   );
 
-const auditCommand = (...args: string[]) =>
-  spawnSync(process.execPath, [MAIN, 'audit', ...args], { encoding: 'utf8', env: { PATH: process.env['PATH'] } });
+const auditCommand = (...args: string[]) => callCli(['audit', ...args]);
 
 describe('the audit log of a daemon', () => {
   let daemon: TestDaemon;
@@ -129,60 +126,64 @@ describe('the audit log of a daemon', () => {
     for (const secret of ['not to be recorded', 'its standard input', 'sat_']) expect(text).not.toContain(secret);
   });
 
-  it('is verified, shown and searched by the command line', () => {
-    expect(auditCommand('verify', '--config', config)).toMatchObject({
-      status: 0,
+  it('is verified, shown and searched by the command line', async () => {
+    expect(await auditCommand('verify', '--config', config)).toMatchObject({
+      code: 0,
       stdout: `${records.length} records in 1 file, 1 to ${records.length}\nin order\n`,
     });
-    expect(auditCommand('tail', '-n', '1', '--config', config).stdout).toMatch(/daemon_stopped {2}reason="SIGTERM"\n$/);
-    const search = (...query: string[]) =>
-      auditCommand('search', '--json', '--config', config, ...query)
-        .stdout.split('\n')
-        .filter(Boolean)
-        .map((line) => (JSON.parse(line) as AuditRecord).event);
-    expect(search('--command-id', 'first')).toEqual(['command_started', 'command_ended']);
-    expect(search('--principal', 'looker', '--event', 'request')).toEqual(['request']);
-    expect(search('--text', 'RM -RF')).toEqual(['verdict', 'request']);
-    expect(search('--session', session, '--since', '1h', '--until', '2000-01-01T00:00:00Z')).toEqual([]);
-    expect(auditCommand('search', '--event', 'nonsense')).toMatchObject({ status: 2 });
+    expect((await auditCommand('tail', '-n', '1', '--config', config)).stdout).toMatch(
+      /daemon_stopped {2}reason="SIGTERM"\n$/,
+    );
+    const search = async (...query: string[]) => {
+      const { stdout } = await auditCommand('search', '--json', '--config', config, ...query);
+      const lines = stdout.split('\n').filter(Boolean);
+      return lines.map((line) => (JSON.parse(line) as AuditRecord).event);
+    };
+    expect(await search('--command-id', 'first')).toEqual(['command_started', 'command_ended']);
+    expect(await search('--principal', 'looker', '--event', 'request')).toEqual(['request']);
+    expect(await search('--text', 'RM -RF')).toEqual(['verdict', 'request']);
+    expect(await search('--session', session, '--since', '1h', '--until', '2000-01-01T00:00:00Z')).toEqual([]);
+    expect(await auditCommand('search', '--event', 'nonsense')).toMatchObject({ code: 2 });
   });
 
-  it('that was changed fails, with the place', () => {
+  it('that was changed fails, with the place', async () => {
     const text = readFileSync(daemon.auditFile, 'utf8');
     writeFileSync(daemon.auditFile, text.replaceAll('rm -rf /', 'ls -l   '));
-    const { status, stdout } = auditCommand('verify', '--config', config);
+    const { code, stdout } = await auditCommand('verify', '--config', config);
     writeFileSync(daemon.auditFile, text);
-    expect(status).toBe(1);
+    expect(code).toBe(1);
     expect(stdout).toMatch(
       /audit\.jsonl:\d+: after record \d+: it was changed: its hash does not fit its text\nNOT in order\n$/,
     );
-    const { stdout: json } = auditCommand('verify', '--json', '--file', daemon.auditFile);
+    const { stdout: json } = await auditCommand('verify', '--json', '--file', daemon.auditFile);
     expect(JSON.parse(json)).toMatchObject({ ok: true, records: records.length });
   });
 });
 
 describe('typed text', () => {
-  it.each(['bash', 'zsh'])('for read -s in %s is recorded by its length alone', async (shell) => {
-    await using daemon = await TestDaemon.start({ settings: { confirmation: ASKING } });
+  it('for read -s in bash and zsh is recorded by its length alone', async () => {
+    await using daemon = await TestDaemon.startCold({ settings: { confirmation: ASKING } });
     await using client = await WireClient.connect(daemon.url);
-    const session = await client.openSession({ shell });
-    const running = client.run('read -s answer; echo "got ${#answer}"', session);
-    await client.event('awaiting_input');
-    const typed = await client.request('send_input', { session_id: session, data: 'my password\n' });
-    expect(typed).toMatchObject({ accepted_bytes: 12 });
-    expect(await running).toMatchObject({ stdout: 'got 11\n' });
+    const sessions = [await client.openSession({ shell: 'bash' }), await client.openSession({ shell: 'zsh' })];
+    for (const session of sessions) {
+      const running = client.run('read -s answer; echo "got ${#answer}"', session);
+      await client.event('awaiting_input', ({ session_id: id }) => id === session);
+      const typed = await client.request('send_input', { session_id: session, data: 'my password\n' });
+      expect(typed).toMatchObject({ accepted_bytes: 12 });
+      expect(await running).toMatchObject({ stdout: 'got 11\n' });
+    }
     await daemon.stop();
     const records = recordsOf(daemon.auditFile);
-    expect(records.filter(({ request }) => request === 'send_input')).toMatchObject([
-      { outcome: 'ok', session_id: session, details: { typed_bytes: 12 } },
-    ]);
+    expect(records.filter(({ request }) => request === 'send_input')).toMatchObject(
+      sessions.map((session) => ({ outcome: 'ok', session_id: session, details: { typed_bytes: 12 } })),
+    );
     expect(JSON.stringify(records)).not.toContain('my password');
   });
 });
 
 describe('an audit log that cannot go on', () => {
   it('after SIGKILL goes on where it was, and misses the end of the daemon only', async () => {
-    const daemon = await TestDaemon.start();
+    const daemon = await TestDaemon.startCold();
     {
       await using client = await WireClient.connect(daemon.url);
       await client.run('true', undefined, { command_id: 'before' });
@@ -190,7 +191,7 @@ describe('an audit log that cannot go on', () => {
     }
     daemon.signal('SIGKILL');
     await daemon.exited;
-    await using again = await TestDaemon.start({}, daemon.directory);
+    await using again = await TestDaemon.startCold({}, daemon.directory);
     await again.stop();
     const records = recordsOf(again.auditFile);
     expect(await verifyAudit(again.auditFile)).toMatchObject({ ok: true, fault: null });
@@ -206,7 +207,7 @@ describe('an audit log that cannot go on', () => {
     using disk = new Tmpfs(1);
     const file = join(disk.path, 'audit.jsonl');
     const filler = join(disk.path, 'filler');
-    await using daemon = await TestDaemon.start({ settings: { audit: { file } } });
+    await using daemon = await TestDaemon.startCold({ settings: { audit: { file } } });
     await using client = await WireClient.connect(daemon.url);
     const session = await client.openSession();
     expect(() => writeFileSync(filler, Buffer.alloc(1024 * 1024))).toThrow('ENOSPC');
@@ -222,15 +223,15 @@ describe('an audit log that cannot go on', () => {
   });
 
   it('is not shared: a second daemon with the same state directory has another one', async () => {
-    await using first = await TestDaemon.start();
+    await using first = await TestDaemon.startCold();
     const adapter = { state_directory: join(first.directory, 'state') };
-    await using second = await TestDaemon.start({ settings: { adapter } });
+    await using second = await TestDaemon.startCold({ settings: { adapter } });
     const files = [first.auditFile, join(first.directory, 'state/audit-2.jsonl')];
     for (const [index, daemon] of [first, second].entries()) {
       await using client = await WireClient.connect(daemon.url);
       await client.run('true', undefined, { command_id: `of_${index}` });
     }
-    const named = TestDaemon.start({ settings: { adapter, audit: { file: first.auditFile } } });
+    const named = TestDaemon.startCold({ settings: { adapter, audit: { file: first.auditFile } } });
     await expect(named).rejects.toThrow('writes the audit log');
     await Promise.all([first.stop(), second.stop()]);
     for (const [index, file] of files.entries()) {
@@ -241,7 +242,7 @@ describe('an audit log that cannot go on', () => {
   });
 
   it('is followed from now on: what was there before is not shown, what comes is, once', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     await using client = await WireClient.connect(daemon.url);
     await client.run('true', undefined, { command_id: 'before' });
     await using tail = new CliProcess(['audit', 'tail', '-n', '0', '-f', '--json', '--file', daemon.auditFile]);
@@ -260,11 +261,13 @@ describe('an audit log that cannot go on', () => {
       .filter(Boolean)
       .map((line) => (JSON.parse(line) as AuditRecord).seq);
     expect(seen).toEqual(Array.from(seen, (_, index) => (seen[0] ?? 0) + index));
-    expect(auditCommand('tail', '--file', daemon.auditFile).stdout).toMatch(/command_started +printf two words/);
+    expect((await auditCommand('tail', '--file', daemon.auditFile)).stdout).toMatch(
+      /command_started +printf two words/,
+    );
   });
 
   it('is followed from one file to the next', async () => {
-    await using daemon = await TestDaemon.start({ settings: { audit: { max_size: 4096, backups: 100 } } });
+    await using daemon = await TestDaemon.startCold({ settings: { audit: { max_size: 4096, backups: 100 } } });
     await using client = await WireClient.connect(daemon.url);
     await using tail = new CliProcess(['audit', 'tail', '-n', '1000', '-f', '--json', '--file', daemon.auditFile]);
     await tail.until('stdout', /"daemon_started"/);
@@ -276,25 +279,27 @@ describe('an audit log that cannot go on', () => {
     expect(lines.map((line) => (JSON.parse(line) as AuditRecord).seq)).toEqual(lines.map((_, index) => index + 1));
   });
 
-  it.each(['tail', 'search'])('%s says that it does not show what is no record as it was written', async (name) => {
-    await using daemon = await TestDaemon.start();
+  it('tail and search say that they do not show what is no record as it was written', async () => {
+    await using daemon = await TestDaemon.startCold();
     await daemon.stop();
     writeFileSync(daemon.auditFile, readFileSync(daemon.auditFile, 'utf8').replace('"seq":1,', '"seq":9,'));
-    const { status, stdout, stderr } = auditCommand(name, '--file', daemon.auditFile);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^2 .*daemon_stopped/) as string });
-    expect(stderr).toContain('1 line is no record as it was written, and not shown');
-    const folder = auditCommand(name, '--file', daemon.directory);
-    expect(folder.stderr).toContain(`there is no audit log at ${daemon.directory}`);
+    for (const name of ['tail', 'search']) {
+      const { code, stdout, stderr } = await auditCommand(name, '--file', daemon.auditFile);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^2 .*daemon_stopped/) as string });
+      expect(stderr).toContain('1 line is no record as it was written, and not shown');
+      const folder = await auditCommand(name, '--file', daemon.directory);
+      expect(folder.stderr).toContain(`there is no audit log at ${daemon.directory}`);
+    }
   });
 
-  it.each(['verify', 'tail', 'search'])('%s says when there is none where it was told to look', (name) => {
-    const { status, stdout, stderr } = auditCommand(name, '--file', '/nowhere/audit.jsonl');
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  it.each(['verify', 'tail', 'search'])('%s says when there is none where it was told to look', async (name) => {
+    const { code, stdout, stderr } = await auditCommand(name, '--file', '/nowhere/audit.jsonl');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('there is no audit log at /nowhere/audit.jsonl');
   });
 
   it('is not written at all with audit.enabled: false', async () => {
-    await using daemon = await TestDaemon.start({ settings: { audit: { enabled: false } } });
+    await using daemon = await TestDaemon.startCold({ settings: { audit: { enabled: false } } });
     await using client = await WireClient.connect(daemon.url);
     await client.run('true');
     expect(listAuditFiles(daemon.auditFile)).toEqual([]);

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
+import { daemonTest } from '../support/daemon-test.js';
 import { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
 
@@ -10,10 +11,12 @@ const SECRET = 'hunter2-hunter2';
 const settings = { secrets: { values: [SECRET], environment: ['MY_API_KEY', 'NOT_SET'] } };
 const env = { MY_API_KEY: 'key-of-the-daemon' };
 
+const it = daemonTest({ settings, env });
+
 describe('configured secrets', () => {
-  it('are masked in results, of sessions, one-shots and terminals, and in exact bytes; sizes are those of what is left', async () => {
-    await using daemon = await TestDaemon.start({ settings, env });
-    await using client = await WireClient.connect(daemon.url);
+  it('are masked in results, of sessions, one-shots and terminals, and in exact bytes; sizes are those of what is left', async ({
+    client,
+  }) => {
     const session = await client.openSession();
     const command = `echo 'a ${SECRET} b'; echo 'key-of-the-daemon' >&2`;
     for (const result of [await client.run(command, session), await client.run(command)]) {
@@ -36,18 +39,16 @@ describe('configured secrets', () => {
     expect(Buffer.from(encoded.stdout, 'base64').toString()).toBe('***');
   });
 
-  it('are masked in events, and when a command prints them piece by piece', async () => {
-    await using daemon = await TestDaemon.start({ settings, env });
-    await using client = await WireClient.connect(daemon.url);
+  it('are masked in events, and when a command prints them piece by piece', async ({ client }) => {
     const session = await client.openSession();
     const command = "for part in hun ter2 -hunt er2; do printf %s $part; sleep 0.05; done; printf '!'";
     expect(await client.run(command, session, { stream: true })).toMatchObject({ stdout: '***!' });
-    const pieces = client.all('command_output').map(({ data }) => data);
+    const pieces = client.all('command_output').flatMap(({ session_id: id, data }) => (id === session ? [data] : []));
     expect(pieces.join('')).toBe('***!');
   });
 
   it('are masked in what clients are told of commands, in the log and in the audit log', async () => {
-    await using daemon = await TestDaemon.start({
+    await using daemon = await TestDaemon.startCold({
       settings: { ...settings, logging: { logging_level: 'debug' } },
       env,
     });
@@ -68,7 +69,7 @@ describe('configured secrets', () => {
   });
 
   it('from a file of several lines are masked line by line, and change with the configuration', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     const key = join(daemon.directory, 'key.pem');
     writeFileSync(key, 'first-line-of-it\nab\nlast-line-of-it\n');
     const config = join(daemon.directory, 'config.yaml');
@@ -84,7 +85,7 @@ describe('the daemon’s own environment', () => {
   it('does not reach a session, whatever is passed on', async () => {
     const adapter = { environment: { pass: ['SHELL_*', 'ALSO_*'] } };
     const own = { SHELL_ADAPTER_TOKEN: 'sat_of-the-daemon', DAEMON_ONLY: 'x', ALSO_THIS: 'y' };
-    await using daemon = await TestDaemon.start({ settings: { adapter }, env: own });
+    await using daemon = await TestDaemon.startCold({ settings: { adapter }, env: own });
     await using client = await WireClient.connect(daemon.url);
     for (const session of [undefined, await client.openSession()]) {
       const { stdout } = await client.run('env', session);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { io } from 'socket.io-client';
@@ -14,12 +15,11 @@ const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 
 /** A daemon that listens on a socket in a folder of its own. */
 async function startWithSocket(settings: Record<string, Record<string, unknown>> = {}) {
-  const first = await TestDaemon.start();
-  await first.stop();
-  const path = join(first.directory, 'run', 'socket');
-  const daemon = await TestDaemon.start(
+  const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
+  const path = join(directory, 'run', 'socket');
+  const daemon = await TestDaemon.startCold(
     { settings: { ...settings, socketio: { unix_socket: path, ...settings['socketio'] } } },
-    first.directory,
+    directory,
   );
   return { daemon, path };
 }
@@ -98,10 +98,10 @@ describe('the Unix socket', () => {
     await daemon.exited;
     expect(existsSync(path)).toBe(true);
     const socketio = { unix_socket: path };
-    await using again = await TestDaemon.start({ settings: { socketio } }, daemon.directory);
+    await using again = await TestDaemon.startCold({ settings: { socketio } }, daemon.directory);
     await using client = await connect(`unix:${path}`);
     expect((await client.execute('true')).exit_code).toBe(0);
-    await expect(TestDaemon.start({ settings: { socketio } })).rejects.toThrow(
+    await expect(TestDaemon.startCold({ settings: { socketio } })).rejects.toThrow(
       `another daemon listens on ${path} already`,
     );
     expect(again.pid).toBeGreaterThan(0);
@@ -114,7 +114,7 @@ describe('the Unix socket', () => {
     mkdirSync(open);
     chmodSync(open, 0o755);
     const socketio = { unix_socket: join(open, 'socket') };
-    await expect(TestDaemon.start({ settings: { socketio } })).rejects.toThrow(`others can enter ${open}`);
+    await expect(TestDaemon.startCold({ settings: { socketio } })).rejects.toThrow(`others can enter ${open}`);
     expect(existsSync(path)).toBe(true);
   });
 });

@@ -1,10 +1,11 @@
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 
-import { TestDaemon } from '../../support/daemon.js';
+import { daemonTest } from '../../support/daemon-test.js';
 import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 
-it.each(MCP_WAYS)('a model confirms its own command over MCP by %s', async (_, way) => {
-  await using daemon = await TestDaemon.start({ settings: { confirmation: { mode: 'self', checkpoint: false } } });
+const it = daemonTest({ settings: { confirmation: { mode: 'self', checkpoint: false } } });
+
+it.for(MCP_WAYS)('a model confirms its own command over MCP by %s', async ([, way], { daemon }) => {
   await using client = await McpClient.connect(daemon.url, way);
   const { isError, answer } = await client.call('run_command', { command: 'echo gone; rm -f none' });
   expect({ isError, answer }).toMatchObject({

@@ -15,7 +15,7 @@ const itWithTokens = daemonTest({ settings: { auth: { mode: 'token' } } });
 describe('who may use MCP', () => {
   // A daemon of its own: wrong tokens make it refuse others from the same address for a while.
   it('without a token where one is needed: 401', async () => {
-    await using daemon = await TestDaemon.start({ settings: { auth: { mode: 'token' } } });
+    await using daemon = await TestDaemon.startCold({ settings: { auth: { mode: 'token' } } });
     for (const authorization of [undefined, 'Bearer wrong', 'Bearer local', 'Basic eDp5']) {
       const headers = { ...JSON_HEADERS, ...(authorization !== undefined && { authorization }) };
       const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers, body: INITIALIZE });
@@ -50,7 +50,7 @@ describe('who may use MCP', () => {
   );
 
   it('with http.mcp: false there is none', async () => {
-    await using daemon = await TestDaemon.start({ settings: { http: { mcp: false } } });
+    await using daemon = await TestDaemon.startCold({ settings: { http: { mcp: false } } });
     const answer = await ask(new URL('/mcp', daemon.url), { method: 'POST', headers: JSON_HEADERS, body: INITIALIZE });
     expect(answer).toMatchObject({ status: 404, body: { error: { code: 'UNKNOWN_REQUEST' } } });
   });
@@ -90,6 +90,8 @@ describe('GET /v1/tools', () => {
       ['all', 24],
     ] as const) {
       for (const [, way] of MCP_WAYS) {
+        // A program for each of them tells no more than one for some.
+        if (way.over === 'stdio' && tools !== 'core' && tools !== 'terminal') continue;
         await using client = await McpClient.connect(daemon.url, way, { tools });
         expect((await client.client.listTools()).tools).toHaveLength(count);
       }

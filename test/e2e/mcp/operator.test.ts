@@ -12,6 +12,23 @@ const SOON_S = 1;
 /** How long an operator has where a test decides. */
 const AMPLE_S = 60;
 
+/** Daemons that give operators so many seconds for a decision, with the tokens of an agent and an operator: those of all ways. */
+const daemons = new Map<number, { readonly daemon: TestDaemon; readonly agent: string; readonly operator: string }>();
+
+async function daemonGiving(expires: number) {
+  const daemon = await TestDaemon.startCold({
+    settings: { auth: { mode: 'token' }, confirmation: { mode: 'operator', checkpoint: false, expires } },
+  });
+  const [agent, operator] = [daemon.createToken('agent', 'agent'), daemon.createToken('operator', 'person')];
+  const started = { daemon, agent, operator };
+  daemons.set(expires, started);
+  return started;
+}
+
+afterAll(async () => {
+  for (const { daemon } of daemons.values()) await daemon[Symbol.asyncDispose]();
+});
+
 describe.each(MCP_WAYS)('what an operator has to confirm, over MCP by %s', (_, way) => {
   let daemon: TestDaemon;
   let agent: string;
@@ -20,14 +37,7 @@ describe.each(MCP_WAYS)('what an operator has to confirm, over MCP by %s', (_, w
   /** Runs the tests of a suite against a daemon that gives operators so many seconds for a decision. */
   function useOwn(expires: number): void {
     beforeAll(async () => {
-      daemon = await TestDaemon.start({
-        settings: { auth: { mode: 'token' }, confirmation: { mode: 'operator', checkpoint: false, expires } },
-      });
-      agent = daemon.createToken('agent', 'agent');
-      operator = daemon.createToken('operator', 'person');
-    });
-    afterAll(async () => {
-      await daemon[Symbol.asyncDispose]();
+      ({ daemon, agent, operator } = daemons.get(expires) ?? (await daemonGiving(expires)));
     });
   }
 
@@ -121,7 +131,7 @@ describe.each(MCP_WAYS)('what an operator has to confirm, over MCP by %s', (_, w
 });
 
 it('over HTTP, a wrong operator’s token is refused', async () => {
-  await using daemon = await TestDaemon.start();
+  await using daemon = await TestDaemon.startCold();
   const answer = await ask(new URL('/mcp', daemon.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-shell-adapter-operator-token': 'nonsense' },

@@ -8,19 +8,21 @@ import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 import { eventually } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
 
+/** Of all ways. */
+let daemon: TestDaemon;
+beforeAll(async () => {
+  daemon = await TestDaemon.start();
+});
+afterAll(() => daemon[Symbol.asyncDispose]());
+
 describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
-  let daemon: TestDaemon;
   let client: McpClient;
 
   beforeAll(async () => {
-    daemon = await TestDaemon.start();
     client = await McpClient.connect(daemon.url, way);
   });
 
-  afterAll(async () => {
-    await client[Symbol.asyncDispose]();
-    await daemon[Symbol.asyncDispose]();
-  });
+  afterAll(() => client[Symbol.asyncDispose]());
 
   it('are listed, each with what it does and what it takes', async () => {
     const { tools } = await client.client.listTools();
@@ -164,20 +166,28 @@ describe.each(MCP_WAYS)('the tools over MCP by %s', (_, way) => {
   });
 });
 
-describe.each(MCP_WAYS)('where commands may take less time than run_command gives them, over MCP by %s', (_, way) => {
-  it('run_command takes what is allowed, and names its own argument when more is asked for', async () => {
-    await using daemon = await TestDaemon.start({ settings: { adapter: { command_max_lifetime: 30 } } });
-    await using client = await McpClient.connect(daemon.url, way);
-    expect((await client.call('run_command', { command: 'echo hi' })).answer).toMatchObject({ stdout: 'hi\n' });
-    expect(await client.call('run_command', { command: 'echo hi', timeout: 30_001 })).toMatchObject({
-      isError: true,
-      answer: {
-        error: {
-          code: 'INVALID_REQUEST',
-          message: 'timeout_ms: at most 30000 (command_max_lifetime)',
-          details: { field: 'timeout_ms', max: 30_000 },
-        },
-      },
-    });
+describe('where commands may take less time than run_command gives them', () => {
+  let hasty: TestDaemon;
+  beforeAll(async () => {
+    hasty = await TestDaemon.startCold({ settings: { adapter: { command_max_lifetime: 30 } } });
   });
+  afterAll(() => hasty[Symbol.asyncDispose]());
+
+  it.each(MCP_WAYS)(
+    'run_command takes what is allowed, and names its own argument when more is asked for: %s',
+    async (_, way) => {
+      await using client = await McpClient.connect(hasty.url, way);
+      expect((await client.call('run_command', { command: 'echo hi' })).answer).toMatchObject({ stdout: 'hi\n' });
+      expect(await client.call('run_command', { command: 'echo hi', timeout: 30_001 })).toMatchObject({
+        isError: true,
+        answer: {
+          error: {
+            code: 'INVALID_REQUEST',
+            message: 'timeout_ms: at most 30000 (command_max_lifetime)',
+            details: { field: 'timeout_ms', max: 30_000 },
+          },
+        },
+      });
+    },
+  );
 });

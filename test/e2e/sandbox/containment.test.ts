@@ -24,8 +24,7 @@ import { WireClient } from '../../support/wire.js';
 const PROFILES = ['workspace', 'strict'] as const;
 const NOBODY = `nobody ${ROOT_MARK}`;
 const THIS_USER = isRoot ? `root ${ROOT_MARK}` : 'this user';
-const kinds = (places: readonly string[], user: string) =>
-  PROFILES.flatMap((profile) => places.map((place) => ({ profile, place, user })));
+const kinds = (places: readonly string[], user: string) => PROFILES.map((profile) => ({ profile, places, user }));
 /** Whoever runs the tests, and one who has no rights of root: bubblewrap then makes a user namespace. */
 const KINDS = [...kinds(PLACES, THIS_USER), ...(canBeNobody ? kinds(['bash', 'one-shot'], NOBODY) : [])];
 
@@ -62,12 +61,11 @@ const HIDDEN: readonly (readonly [title: string, command: string])[] = [
   ['the same over process 1', 'cat "/proc/1/root$OUT/state/token" "/proc/1/root$OUT/home/.netrc"'],
 ];
 
-describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile, place, user }) => {
+describe.runIf(canSandbox).each(KINDS)('$profile, as $user', ({ profile, places, user }) => {
   /** A directory that is not there; the daemon makes it, for its user alone. */
   const missing = `/var/tmp/shell-adapter-test-missing-${process.pid}-${randomUUID()}`;
   let daemon: TestDaemon;
   let client: WireClient;
-  let run: Runner;
 
   beforeAll(async () => {
     const options = { settings: { sandbox: { profile, require: true } }, env: { TMPDIR: missing } };
@@ -77,10 +75,6 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile,
       client = await WireClient.connect(daemon.url);
     }
     symlinkSync(join(daemon.directory, 'config.yaml'), join(daemon.workspace, 'link'));
-    const inPlace = await runnerIn(client, place);
-    const runtime = dirname(runtimeDirectoriesOf(daemon.pid)[0]!);
-    const names = `OUT='${daemon.directory}' DAEMON=${daemon.pid} RUNTIME='${runtime}'`;
-    run = (command) => inPlace(`${names}; ${command}`);
   });
   afterAll(async () => {
     await client[Symbol.asyncDispose]();
@@ -88,74 +82,85 @@ describe.runIf(canSandbox).each(KINDS)('$profile, $place, as $user', ({ profile,
     rmSync(missing, { recursive: true, force: true });
   });
 
-  it.each(FORBIDDEN)('cannot %s', async (_, command) => {
-    const config = readFileSync(join(daemon.directory, 'config.yaml'), 'utf8');
-    const result = await run(`(${command}) 2>&1`);
-    expect(result.exitCode, result.stdout).not.toBe(0);
-    expect(existsSync(join(daemon.directory, 'escaped'))).toBe(false);
-    expect(readFileSync(join(daemon.directory, 'config.yaml'), 'utf8')).toBe(config);
-    expect(isRunning(daemon.pid)).toBe(true);
-  });
+  describe.each(places)('%s', (place) => {
+    let run: Runner;
 
-  it.each(HIDDEN)('does not see %s', async (_, command) => {
-    const { stdout } = await run(`{ ${command}; } 2>/dev/null`);
-    expect(stdout).not.toContain(SECRET);
-    expect(stdout).not.toContain('sat_');
-    expect(stdout).not.toContain('workspace_directory');
-  });
+    beforeAll(async () => {
+      const inPlace = await runnerIn(client, place);
+      const runtime = dirname(runtimeDirectoriesOf(daemon.pid)[0]!);
+      const names = `OUT='${daemon.directory}' DAEMON=${daemon.pid} RUNTIME='${runtime}'`;
+      run = (command) => inPlace(`${names}; ${command}`);
+    });
 
-  it('does not see passwords', async () => {
-    // A sandbox of its own: tests of users make some meanwhile, which uncovers the file for some milliseconds.
-    const inPlace = await runnerIn(client, place);
-    expect((await inPlace('cat /etc/shadow 2>/dev/null')).stdout).not.toContain('root:');
-  });
+    it.each(FORBIDDEN)('cannot %s', async (_, command) => {
+      const config = readFileSync(join(daemon.directory, 'config.yaml'), 'utf8');
+      const result = await run(`(${command}) 2>&1`);
+      expect(result.exitCode, result.stdout).not.toBe(0);
+      expect(existsSync(join(daemon.directory, 'escaped'))).toBe(false);
+      expect(readFileSync(join(daemon.directory, 'config.yaml'), 'utf8')).toBe(config);
+      expect(isRunning(daemon.pid)).toBe(true);
+    });
 
-  it('sees nothing of any place of credentials in the home directory, but what else is there', async () => {
-    expect(CREDENTIAL_FILES.length).toBeGreaterThan(100);
-    const { stdout } = await run('find "$OUT/home" -type f -exec cat {} + 2>/dev/null');
-    expect(stdout).toContain(NOTES);
-    expect(stdout).not.toContain(SECRET);
-    const each = CREDENTIAL_FILES.map((file) => `"$OUT/home/${file}"`).join(' ');
-    expect((await run(`cat ${each} 2>/dev/null`)).stdout).toBe('');
-  });
+    it.each(HIDDEN)('does not see %s', async (_, command) => {
+      const { stdout } = await run(`{ ${command}; } 2>/dev/null`);
+      expect(stdout).not.toContain(SECRET);
+      expect(stdout).not.toContain('sat_');
+      expect(stdout).not.toContain('workspace_directory');
+    });
 
-  it('writes in the workspace and in a /tmp of its own', async () => {
-    const { stdout } = await run(
-      `echo kept >by-${place}; echo gone >/tmp/by-${place}; cat by-${place} /tmp/by-${place}`,
-    );
-    expect(stdout).toBe('kept\ngone\n');
-    expect(readFileSync(join(daemon.workspace, `by-${place}`), 'utf8')).toBe('kept\n');
-    expect(existsSync(`/tmp/by-${place}`)).toBe(false);
-  });
+    it('does not see passwords', async () => {
+      // A sandbox of its own: tests of users make some meanwhile, which uncovers the file for some milliseconds.
+      const inPlace = await runnerIn(client, place);
+      expect((await inPlace('cat /etc/shadow 2>/dev/null')).stdout).not.toContain('root:');
+    });
 
-  it('makes temporary files, wherever the daemon’s TMPDIR leads, and files that belong to the daemon’s user', async () => {
-    const { stdout } = await run('mktemp && touch own');
-    expect(stdout).toMatch(/^\/tmp\/tmp\.\w+\n$/);
-    expect(statSync(join(daemon.workspace, 'own')).uid).toBe(statSync(daemon.workspace).uid);
-  });
+    it('sees nothing of any place of credentials in the home directory, but what else is there', async () => {
+      expect(CREDENTIAL_FILES.length).toBeGreaterThan(100);
+      const { stdout } = await run('find "$OUT/home" -type f -exec cat {} + 2>/dev/null');
+      expect(stdout).toContain(NOTES);
+      expect(stdout).not.toContain(SECRET);
+      const each = CREDENTIAL_FILES.map((file) => `"$OUT/home/${file}"`).join(' ');
+      expect((await run(`cat ${each} 2>/dev/null`)).stdout).toBe('');
+    });
 
-  it('sees the pipes of its own shell and of no other', async () => {
-    await client.openSession();
-    const { stdout } = await run('find "$RUNTIME" -type p | sed "s,/[^/]*$,," | sort -u | wc -l');
-    expect(stdout.trim()).toBe('1');
-  });
+    it('writes in the workspace and in a /tmp of its own', async () => {
+      const { stdout } = await run(
+        `echo kept >by-${place}; echo gone >/tmp/by-${place}; cat by-${place} /tmp/by-${place}`,
+      );
+      expect(stdout).toBe('kept\ngone\n');
+      expect(readFileSync(join(daemon.workspace, `by-${place}`), 'utf8')).toBe('kept\n');
+      expect(existsSync(`/tmp/by-${place}`)).toBe(false);
+    });
 
-  it('sees no process but its own', async () => {
-    const { stdout } = await run('cat /proc/[0-9]*/comm | sort -u');
-    expect(stdout).toContain('bwrap');
-    expect(stdout).not.toMatch(/node|MainThread/);
-  });
+    it('makes temporary files, wherever the daemon’s TMPDIR leads, and files that belong to the daemon’s user', async () => {
+      const { stdout } = await run('mktemp && touch own');
+      expect(stdout).toMatch(/^\/tmp\/tmp\.\w+\n$/);
+      expect(statSync(join(daemon.workspace, 'own')).uid).toBe(statSync(daemon.workspace).uid);
+    });
 
-  it('has no capability, and cannot get one', async () => {
-    const { stdout } = await run("grep -E '^(CapPrm|CapEff|NoNewPrivs)' /proc/self/status");
-    expect(stdout.replaceAll(/\s+/g, ' ').trim()).toBe(
-      'CapPrm: 0000000000000000 CapEff: 0000000000000000 NoNewPrivs: 1',
-    );
-  });
+    it('sees the pipes of its own shell and of no other', async () => {
+      await client.openSession();
+      const { stdout } = await run('find "$RUNTIME" -type p | sed "s,/[^/]*$,," | sort -u | wc -l');
+      expect(stdout.trim()).toBe('1');
+    });
 
-  it(profile === 'strict' ? 'has no network, not even the daemon’s port' : 'has a network', async () => {
-    const { hostname, port } = new URL(daemon.url);
-    const { exitCode } = await run(`bash -c ': <>/dev/tcp/${hostname}/${port}' 2>/dev/null`);
-    expect(exitCode === 0).toBe(profile === 'workspace');
+    it('sees no process but its own', async () => {
+      const { stdout } = await run('cat /proc/[0-9]*/comm | sort -u');
+      expect(stdout).toContain('bwrap');
+      expect(stdout).not.toMatch(/node|MainThread/);
+    });
+
+    it('has no capability, and cannot get one', async () => {
+      const { stdout } = await run("grep -E '^(CapPrm|CapEff|NoNewPrivs)' /proc/self/status");
+      expect(stdout.replaceAll(/\s+/g, ' ').trim()).toBe(
+        'CapPrm: 0000000000000000 CapEff: 0000000000000000 NoNewPrivs: 1',
+      );
+    });
+
+    it(profile === 'strict' ? 'has no network, not even the daemon’s port' : 'has a network', async () => {
+      const { hostname, port } = new URL(daemon.url);
+      const { exitCode } = await run(`bash -c ': <>/dev/tcp/${hostname}/${port}' 2>/dev/null`);
+      expect(exitCode === 0).toBe(profile === 'workspace');
+    });
   });
 });

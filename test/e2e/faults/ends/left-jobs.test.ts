@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { useDaemon } from '../../../support/daemon-and-client.js';
 import { TestDaemon } from '../../../support/daemon.js';
 import { MECHANISMS } from '../../../support/machine/limit-mechanisms.js';
 import { itRootIf } from '../../../support/root.js';
@@ -11,18 +12,24 @@ const JOBS = ['nohup sleep 301 >/dev/null 2>&1 & echo $!', '(while :; do sleep 3
 const ROUNDS = 6;
 
 describe.each(MECHANISMS)('what a command leaves running, limits kept by $title', ({ name, isUsable }) => {
-  it.skipIf(!isUsable).each(JOBS)('`%s` outlives the time-out of the very next command', async (start) => {
-    await using daemon = await TestDaemon.start({ settings: { adapter: { limit_mechanism: name, kill_grace: 0.1 } } });
-    await using client = await WireClient.connect(daemon.url);
-    const id = await client.openSession();
-    const codes: (number | null)[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const pid = (await client.run(start, id)).stdout.trim();
-      const next = await client.run('sleep 302', id, { timeout_ms: 50 });
-      expect(next.status).toBe('timed_out');
-      codes.push((await client.run(`kill -KILL ${pid}`, id)).exit_code);
-    }
-    expect(codes).toEqual(Array(ROUNDS).fill(0));
+  describe.skipIf(!isUsable)('a daemon', () => {
+    let client: WireClient;
+    useDaemon((started) => ({ client } = started), {
+      settings: { adapter: { limit_mechanism: name, kill_grace: 0.1 } },
+    });
+
+    it.each(JOBS)('`%s` outlives the time-out of the very next command', async (start) => {
+      const id = await client.openSession();
+      const codes: (number | null)[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const pid = (await client.run(start, id)).stdout.trim();
+        const next = await client.run('sleep 302', id, { timeout_ms: 50 });
+        expect(next.status).toBe('timed_out');
+        codes.push((await client.run(`kill -KILL ${pid}`, id)).exit_code);
+      }
+      expect(codes).toEqual(Array(ROUNDS).fill(0));
+      await client.request('close_session', { session_id: id });
+    });
   });
 });
 
