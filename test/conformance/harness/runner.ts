@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -155,7 +156,7 @@ async function runTrap(trap: Trap, bench: Bench): Promise<void> {
   await using client = await WireClient.connect(bench.url);
   const marginMs = trap.knownFault === undefined ? ANSWER_MARGIN_MS : FAULT_MARGIN_MS;
   const context = new TrapContext(client, bench, marginMs);
-  await bench.client.run(`mkdir -p ${context.directory}`);
+  await makeDirectory(context.directory, bench);
   context.sessionId = await client.openSession(sessionOptions(trap, context));
   try {
     for (const [index, step] of (trap.steps ?? []).entries()) await runStep(step, `step ${index + 1}`, context);
@@ -169,6 +170,12 @@ async function runTrap(trap: Trap, bench: Bench): Promise<void> {
     // What a known fault leaves must not outlive the tests.
     killWith(context.mark);
   }
+}
+
+/** Makes the directory of a row: by a command only where the daemon may be on another machine. */
+async function makeDirectory(directory: string, { daemon, client }: Bench): Promise<void> {
+  if (daemon) mkdirSync(directory, { recursive: true });
+  else await client.run(`mkdir -p ${directory}`);
 }
 
 function sessionOptions(trap: Trap, context: TrapContext): RequestInput<'open_session'> {
