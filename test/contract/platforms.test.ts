@@ -196,10 +196,52 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
     const first = askAside(list);
     // It has begun then.
     await new Promise(setImmediate);
-    const asked = await Promise.all([first, askAside(list, true), askAside(list)]);
+    const asked = await Promise.all([first, askAside(list, 'begun'), askAside(list)]);
     const [made, shared, later] = asked.map((entries) => entries.find(({ pid }) => pid === process.pid));
     expect(shared).toBe(made);
     expect(later).not.toBe(made);
+  });
+
+  it('answers from a list that was begun since some moment, where there is one', async () => {
+    const { askAside, list } = processes;
+    if (askAside === undefined) return;
+    const before = performance.now();
+    const made = await askAside(list);
+    const after = performance.now();
+    const pick = (entries: typeof made) => entries.find(({ pid }) => pid === process.pid);
+    expect(pick(await askAside(list, before))).toBe(pick(made));
+    const [running, later, newest] = [askAside(list, after), askAside(list, after), askAside(list, Infinity)];
+    expect(pick(await running)).not.toBe(pick(made));
+    expect([pick(await later), pick(await newest)]).toEqual([pick(await running), pick(await running)]);
+  });
+
+  it('reads a process from what it knows already, if that is not too old', async () => {
+    const before = performance.now();
+    const { child } = await start('echo ready; exec sleep 300');
+    processes.list();
+    expect(processes.readCheaply(child.pid!, before)).toMatchObject({ pid: child.pid, parent: process.pid });
+    expect(processes.readCheaply(NO_PID, before)).toBeUndefined();
+    if (processes.askAside) expect(processes.readCheaply(child.pid!, performance.now())).toBeUndefined();
+    expect(processes.listMs() > 0).toBe(processes.askAside !== undefined);
+  });
+
+  it('tells when another program has replaced one', async () => {
+    const { child } = await start('echo ready; read _ </dev/null; kill -STOP $$; exec sleep 300');
+    const { pid } = child;
+    processes.followProgram(pid!);
+    await eventually(() => {
+      expect(processes.readNow(pid!)?.state).toBe('T');
+    });
+    const first = processes.programOf(pid!);
+    expect(first).toBeDefined();
+    processes.readNow(pid!);
+    expect(processes.programOf(pid!)).toBe(first);
+    child.kill('SIGCONT');
+    await eventually(() => {
+      expect(processes.commandLine({ pid: pid!, name: '' })).toBe('sleep 300');
+    });
+    processes.readNow(pid!);
+    expect([undefined, first]).not.toContain(processes.programOf(pid!));
   });
 
   it('finds the ports on which processes listen', async () => {

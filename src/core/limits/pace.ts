@@ -5,6 +5,11 @@ export const SHORTEST_MS = 5;
 /** The longest interval while a command with limits runs, in milliseconds. */
 const BUSY_MS = 100;
 /**
+ * The same while nothing changes, where a sample is dear: what begins to grow after a rest is found some hundred
+ * milliseconds later.
+ */
+const STILL_MS = 300;
+/**
  * The longest interval while no limit can be exceeded soon, in milliseconds: without limits, or with background
  * processes only.
  */
@@ -18,14 +23,16 @@ export interface Pace {
   readonly now: readonly Finding[];
   /** Whether a command runs, rather than only background processes of earlier ones. */
   readonly hasCommand: boolean;
+  /** Whether samples are dear, and the last one has found nothing changed. */
+  readonly isStill: boolean;
 }
 
 /**
  * Time until the next sample, in milliseconds. Intervals double from the start of a command, and end before a limit
  * would be exceeded at the current rate of growth.
  */
-export function nextPauseMs({ lastPauseMs, before, now, hasCommand }: Pace): number {
-  const longest = hasCommand && now.length > 0 ? BUSY_MS : IDLE_MS;
+export function nextPauseMs({ lastPauseMs, before, now, hasCommand, isStill }: Pace): number {
+  const longest = hasCommand && now.length > 0 ? (isStill ? STILL_MS : BUSY_MS) : IDLE_MS;
   if (lastPauseMs === undefined) return SHORTEST_MS;
   const pauses = now.map((finding) => {
     const last = before.find(({ resource }) => resource === finding.resource);
@@ -54,8 +61,8 @@ export class SamplePace {
   }
 
   /** Time until the next sample, in milliseconds. */
-  next(hasCommand: boolean): number {
-    const state = { lastPauseMs: this.#lastPauseMs, before: this.#before, now: this.#now, hasCommand };
+  next(hasCommand: boolean, isStill: boolean): number {
+    const state = { lastPauseMs: this.#lastPauseMs, before: this.#before, now: this.#now, hasCommand, isStill };
     this.#lastPauseMs = nextPauseMs(state);
     return this.#lastPauseMs;
   }

@@ -16,6 +16,8 @@ export interface LimitTarget {
   readonly own: readonly number[];
   /** The running command. */
   readonly running: Command | undefined;
+  /** Since when no command runs, on the monotonic clock, in milliseconds; Infinity or undefined where that is not known. */
+  readonly idleSince?: number;
   /** Namespace pids, as reported to clients. */
   readonly numbers: NamespacePids;
   readonly isEnding: Processes['isEnding'];

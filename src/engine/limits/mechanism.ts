@@ -1,5 +1,6 @@
 import type { KernelActions } from '../../core/limits/judge.js';
 import type { LimitMechanismName, Limits } from '../../core/limits/limits.js';
+import type { ListAge } from '../platform/contract/processes.js';
 import type { PidNamespace } from '../sandbox/pid-namespace.js';
 import type { ProcessSnapshot } from './process-snapshot.js';
 
@@ -91,8 +92,10 @@ export interface LimitMechanism extends Disposable {
   createGroup(tag: string, isInNamespace?: boolean, isHeld?: boolean): ProcessGroup;
   /**
    * Samples all processes that its groups need; yields to the event loop in between.
-   * @param mayHaveBegun whether a list of processes that is already being made serves too. @default false
+   * @param age which list of processes serves, where they are listed aside; by default 'new'
    */
-  sample(mayHaveBegun?: boolean): Promise<ProcessSnapshot>;
+  sample(age?: ListAge): Promise<ProcessSnapshot>;
+  /** CPU time of the programs that are run for a sample, in milliseconds; by default there are none. */
+  programMs?(): number;
   totals(): Promise<TotalUsage>;
 }

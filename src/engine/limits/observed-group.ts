@@ -42,6 +42,8 @@ export class ObservedGroup implements ProcessGroup {
   /** Members of the last sample: they stay members wherever they move. */
   #known = new Map<number, ProcessEntry>();
   #root: Root | undefined;
+  /** Before any of its processes was started: on the monotonic clock, in milliseconds. */
+  readonly #madeAt = performance.now();
   /** CPU ticks of the process that waits for the others, in the last sample. */
   #waiterTicks = 0;
   #memoryMb = Infinity;
@@ -152,7 +154,7 @@ export class ObservedGroup implements ProcessGroup {
   #readWaiterTicks(): number | undefined {
     const { membership, reader } = this.#options;
     const waiter = this.#root === undefined ? undefined : membership.reaperOf(this.#root);
-    return waiter === undefined ? undefined : reader.cpuTicksOf(waiter);
+    return waiter === undefined ? undefined : reader.cpuTicksOf(waiter, this.#madeAt);
   }
 }
 

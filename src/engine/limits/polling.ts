@@ -6,6 +6,7 @@ import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { namespaceMembers, observedMembers } from './membership.js';
 import { ObservedGroup } from './observed-group.js';
 import type { Platform } from '../platform/contract/platform.js';
+import type { ListAge } from '../platform/contract/processes.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 
 /**
@@ -52,8 +53,12 @@ export class Polling implements LimitMechanism {
     return group;
   }
 
-  sample(mayHaveBegun?: boolean): Promise<ProcessSnapshot> {
-    return this.#reader.sample(mayHaveBegun);
+  sample(age?: ListAge): Promise<ProcessSnapshot> {
+    return this.#reader.sample(age);
+  }
+
+  programMs(): number {
+    return this.#platform.processes.listMs();
   }
 
   async totals(): Promise<TotalUsage> {

@@ -1,4 +1,5 @@
 import type { ProcessEntry, Writes } from '../platform/contract/process-entry.js';
+import type { ListAge } from '../platform/contract/processes.js';
 
 /** Processes at one moment, shared by all groups that are sampled then. */
 export interface ProcessSnapshot {
@@ -25,18 +26,19 @@ export interface ProcessSnapshot {
 export interface UsageReader {
   /**
    * Samples all processes in slices; yields to the event loop in between.
-   * @param mayHaveBegun whether a list of processes that is already being made serves too. @default false
+   * @param age which list of processes serves, where they are listed aside; by default 'new'
    */
-  sample(mayHaveBegun?: boolean): Promise<ProcessSnapshot>;
+  sample(age?: ListAge): Promise<ProcessSnapshot>;
   /** Samples all processes synchronously; undefined where that requires other programs. */
   sampleNow(): ProcessSnapshot | undefined;
-  /** Returns a process with its children; empty when that is not available synchronously. */
+  /** Returns a process with its children; empty when that is not available synchronously, or dear. */
   family(pid: number): readonly ProcessEntry[];
   /**
-   * Returns the CPU time of a process and of children that it has waited for, in clock ticks; undefined when that is
-   * not available synchronously.
+   * Returns the CPU time of a process and of children that it has waited for, in clock ticks, at the latest time of which
+   * that is known; undefined when it is not known.
+   * @param since when the process cannot have been started yet, on the monotonic clock, in milliseconds
    */
-  cpuTicksOf(pid: number): number | undefined;
+  cpuTicksOf(pid: number, since: number): number | undefined;
   /** Whether exactly this process still runs, as far as can be determined. */
   isAlive(entry: ProcessEntry): boolean;
 }

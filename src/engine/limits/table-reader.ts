@@ -1,5 +1,5 @@
 import { type ProcessEntry, TICKS_PER_SECOND, type Writes } from '../platform/contract/process-entry.js';
-import type { Processes } from '../platform/contract/processes.js';
+import type { ListAge, Processes } from '../platform/contract/processes.js';
 import { heldBytesOf } from './memory-of.js';
 import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
 import { Slices } from './slices.js';
@@ -29,15 +29,9 @@ export class TableReader implements UsageReader {
     this.processes = processes;
   }
 
-  async sample(mayHaveBegun = false): Promise<ProcessSnapshot> {
-    const slices = new Slices();
-    const entries: ProcessEntry[] = [];
-    const { askAside, pids, read } = this.processes;
-    for (const pid of askAside ? await askAside(pids, mayHaveBegun) : pids()) {
-      const entry = read(pid);
-      if (entry) entries.push(entry);
-      if (slices.isOver) await slices.next();
-    }
+  async sample(age: ListAge = 'new'): Promise<ProcessSnapshot> {
+    const { askAside, list } = this.processes;
+    const entries = askAside ? await askAside(list, age) : await this.#listInSlices();
     this.#samples += 1;
     this.#forgetOthersThan(entries);
     return new TableSnapshot(entries, this, false);
@@ -53,12 +47,15 @@ export class TableReader implements UsageReader {
   }
 
   family(pid: number): readonly ProcessEntry[] {
-    const entry = this.processes.read(pid);
-    return entry ? [entry, ...this.processes.childrenOf(pid)] : [];
+    const { askAside, read, childrenOf } = this.processes;
+    // A list for this alone would cost more than it tells: the next sample tells it as well.
+    if (askAside) return [];
+    const entry = read(pid);
+    return entry ? [entry, ...childrenOf(pid)] : [];
   }
 
-  cpuTicksOf(pid: number): number | undefined {
-    return this.processes.read(pid)?.cpuTicks;
+  cpuTicksOf(pid: number, since: number): number | undefined {
+    return this.processes.readCheaply(pid, since)?.cpuTicks;
   }
 
   isAlive(entry: ProcessEntry): boolean {
@@ -88,6 +85,17 @@ export class TableReader implements UsageReader {
     const writes = this.processes.writesOf(pid);
     this.#memory.set(pid, { ...known, startTicks, written: { cpuTicks, writes } });
     return writes;
+  }
+
+  async #listInSlices(): Promise<readonly ProcessEntry[]> {
+    const slices = new Slices();
+    const entries: ProcessEntry[] = [];
+    for (const pid of this.processes.pids()) {
+      const entry = this.processes.read(pid);
+      if (entry) entries.push(entry);
+      if (slices.isOver) await slices.next();
+    }
+    return entries;
   }
 
   #rememberedOf({ pid, startTicks }: ProcessEntry): Remembered | undefined {

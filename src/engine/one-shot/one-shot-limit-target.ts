@@ -12,6 +12,10 @@ export function oneShotLimitTarget(
   process: OneShotProcess,
   cancel: (command: Command, reason: EndReason) => void,
 ): LimitTarget {
+  let endedAt = Infinity;
+  void process.ended.then(() => {
+    endedAt = performance.now();
+  });
   return {
     group: process.group,
     limits: command.spec.resourceLimits ?? {},
@@ -20,6 +24,9 @@ export function oneShotLimitTarget(
     },
     get running() {
       return command.outcome ? undefined : command;
+    },
+    get idleSince() {
+      return endedAt;
     },
     numbers: process.numbers,
     isEnding: process.processes.isEnding,
@@ -36,8 +43,8 @@ export function oneShotLimitTarget(
 export function startWithLimits(command: Command, process: OneShotProcess): void {
   const { group } = process;
   const { resourceLimits: limits = {} } = command.spec;
-  // Not every mechanism can measure a process that is just being started; its use is 0.
-  const cpuMs = process.pid === undefined ? 0 : group.cpuMs();
+  // Not every mechanism can measure a process that is just being started, or has waited for its command; its use is next to 0.
+  const cpuMs = (process.pid === undefined ? undefined : group.cpuMs()) ?? 0;
   command.meter.begin({ group, limits, atStart: { cpuMs, writtenBytes: 0 } });
   const setLimits = () => {
     group.setLimits(limits);

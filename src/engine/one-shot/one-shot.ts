@@ -183,6 +183,7 @@ export class OneShotRunner implements AsyncDisposable {
 
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
     const { command, process, beginning, feeds } = flight;
+    const endedAt = performance.now();
     const { group, numbers, isIsolated, shellLine, processes, complaint } = process;
     const how = commandEnd(end, command, this.#options.env['PATH'], complaint);
     const watched = { group, numbers, isEnding: processes.isEnding, limits: {}, own: [] };
@@ -197,18 +198,22 @@ export class OneShotRunner implements AsyncDisposable {
     if (complaint.length > 0) command.errors.write(complaint);
     // In a sandbox they ended with it, before they could be listed.
     const hadBackground = background.length > 0 || (isHeld && isIsolated);
-    command.finish({
-      exitCode: how.exitCode,
-      sessionState: how.sessionState,
-      workingDirectory: how.workingDirectory,
-      survivors: reportProcesses(survivors, processes),
-      backgroundProcesses: reportBackgroundProcesses(
-        background,
-        { line: shellLine, name: this.#options.shell.shell.name },
-        processes,
-      ),
-      warnings: [...(how.warnings ?? []), ...kept, ...(hadBackground ? [BACKGROUND_ENDED] : [])],
-    });
+    const finish = () => {
+      command.finish({
+        exitCode: how.exitCode,
+        sessionState: how.sessionState,
+        workingDirectory: how.workingDirectory,
+        survivors: reportProcesses(survivors, processes),
+        backgroundProcesses: reportBackgroundProcesses(
+          background,
+          { line: shellLine, name: this.#options.shell.shell.name },
+          processes,
+        ),
+        warnings: [...(how.warnings ?? []), ...kept, ...(hadBackground ? [BACKGROUND_ENDED] : [])],
+      });
+    };
+    if (processes.askAside) await processes.askAside(finish, endedAt);
+    else finish();
     await this.#cleanUp(flight, hadBackground || survivors.length > 0);
   }
 

@@ -104,7 +104,10 @@ export class OrphanReaper implements AsyncDisposable {
     if (tags.size === 0) return;
     const { runtime, starter, killGraceMs, platform } = this.#options;
     const { processes } = platform;
-    await endProcesses(() => findTaggedWith(runtime.instance, tags, processes), killGraceMs, { processes });
+    const find = () => findTaggedWith(runtime.instance, tags, processes);
+    // The search at the end of each one-shot has found nothing that stays either, or it was ended.
+    const hasNone = processes.askAside !== undefined && (await processes.askAside(find)).length === 0;
+    if (!hasNone) await endProcesses(find, killGraceMs, { processes });
     if (!platform.can.marks) return;
     // The program that left these cannot be determined: they are ended when none runs.
     while (this.#isIdle()) {

@@ -134,6 +134,7 @@ export class RunCycle implements Disposable {
     if (run && report.nonce === 'lost') this.#giveUp(run.command, 'The shell could no longer read its commands');
     // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
     if (run?.nonce !== report.nonce || run.isSettled) return;
+    this.#context.sessionShell.idleSince = performance.now();
     this.#watch?.stop();
     this.#pendingWarnings.push(...noteKernelActions(run.command, this.#context.limitTarget, report.exitCode));
     const settled = run.settle('reported');
@@ -206,6 +207,9 @@ export class RunCycle implements Disposable {
       this.#giveUp(run.command, 'The files of the shell in the runtime directory were removed');
       return undefined;
     }
+    const { askAside } = shell.processes;
+    const since = performance.now();
+    const ask = <T>(question: () => T) => (askAside ? askAside(question, since) : question());
     const isHeld = run.finishOutput(() => {
       this.#jobs.untrack(run);
       shell.returnSlot(run.slot);
@@ -223,12 +227,13 @@ export class RunCycle implements Disposable {
     };
     const search = () => {
       if (this.#run !== run) return undefined;
-      if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) return this.#jobs.look(run, isHeld).then(settle);
+      if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) {
+        return this.#jobs.look(run, isHeld).then(() => ask(settle));
+      }
       settle();
       return undefined;
     };
-    const { askAside } = shell.processes;
-    return askAside ? askAside(search) : search();
+    return ask(search);
   }
 
   #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {

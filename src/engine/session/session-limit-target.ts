@@ -18,6 +18,8 @@ interface LimitedSession {
   readonly options: Pick<SessionOptions, 'limits'>;
   readonly shell: ShellProcess;
   readonly running: Command | undefined;
+  /** See `LimitTarget`. */
+  readonly idleSince: number;
   /** Returns the processes that the running command has started. */
   findRunning(): ProcessEntry[];
   cancel(command: Command, reason: EndReason): void;
@@ -50,6 +52,10 @@ export class SessionLimitTarget implements LimitTarget {
 
   get running(): Command | undefined {
     return this.#session.running;
+  }
+
+  get idleSince(): number {
+    return this.#session.idleSince;
   }
 
   get isEnding(): LimitTarget['isEnding'] {

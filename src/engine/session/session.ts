@@ -97,6 +97,11 @@ export class Session {
     return this.#cycle.run?.command;
   }
 
+  /** Since when the shell waits for commands, on the monotonic clock, in milliseconds; Infinity while it does not. */
+  get idleSince(): number {
+    return this.#sessionShell.idleSince;
+  }
+
   /** Queued commands, in order. */
   get queued(): readonly Command[] {
     return this.#queue.commands;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../core/logging/log.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import { pidExists } from '../platform/pid-exists.js';
 import { isSandboxed } from '../process/process-root.js';
 import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
 import { findSessionProcesses, hasNoProcesses } from '../process/find-processes.js';
@@ -12,34 +13,47 @@ import type { ShellProcess } from './shell-process.js';
 const EXIT_TRAP_MS = 1000;
 /** Longest wait for the end of a sandbox whose leader was killed, in milliseconds. */
 const SANDBOX_END_MS = 400;
+/** Time for which a shell that waits counts as alone once it was, in milliseconds. */
+const ALONE_MS = 1000;
 /** Longest polling interval, in milliseconds. */
 const MAX_PAUSE_MS = 20;
 
 /**
  * Asks a shell to exit, so that its EXIT trap runs, and waits for that. Returns processes that the exit would hide.
+ * @param idleSince since when the shell has waited for commands, on the monotonic clock, in milliseconds
  */
-export async function letExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
-  const { isAlive, read } = shell.processes;
-  const entry = read(shell.pid);
-  if (shell.terminal.hasExited || !entry) return [];
-  const hidden = await findHiddenByExit(shell);
+export async function letExit(shell: ShellProcess, idleSince: number): Promise<readonly ProcessEntry[]> {
+  const { processes, terminal, pid } = shell;
+  if (terminal.hasExited) return [];
+  const { entry, hidden } = await lookBeforeExit(shell, idleSince);
+  if (!entry) return [];
   shell.askToExit();
+  const isThere = () => (processes.askAside ? pidExists(pid) : processes.isAlive(entry));
   const deadline = performance.now() + EXIT_TRAP_MS;
-  for (let pause = 1; isAlive(entry) && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
+  for (let pause = 1; isThere() && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
     await sleep(pause);
   }
   return hidden;
 }
 
-/**
- * Finds what would not be found after the exit of its shell: without marks, a process with an emptied environment is known
- * by its terminal alone, which the kernel takes from it then.
- */
-async function findHiddenByExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
-  const { platform, processes } = shell;
-  if (platform.can.marks) return [];
-  const find = () => findSessionProcesses(shell);
-  return processes.askAside ? processes.askAside(find) : find();
+/** A shell before its exit, unless it has ended. */
+interface BeforeExit {
+  readonly entry: ProcessEntry | undefined;
+  /**
+   * What would not be found after the exit: without marks, a process with an emptied environment is known by its terminal
+   * alone, which the kernel takes from it then.
+   */
+  readonly hidden: readonly ProcessEntry[];
+}
+
+async function lookBeforeExit(shell: ShellProcess, idleSince: number): Promise<BeforeExit> {
+  const { platform, processes, pid } = shell;
+  const { askAside, read } = processes;
+  const look = () => ({ entry: read(pid), hidden: platform.can.marks ? [] : findSessionProcesses(shell) });
+  if (!askAside) return look();
+  // A shell that waits starts nothing: what was alone with it then is so still. Not for long: it may have traps.
+  const before = await askAside(look, Math.max(idleSince, performance.now() - ALONE_MS));
+  return before.entry && before.hidden.length === 0 ? before : askAside(look);
 }
 
 /** The processes that are known to belong to a shell, with further ones. */
@@ -63,7 +77,9 @@ export interface ShellEnd {
 export async function endShell(shell: ShellProcess, { graceMs, known }: ShellEnd, log: Log): Promise<ProcessEntry[]> {
   const { processes, tag, root } = shell;
   const { sessionLeader, rootPids } = shell.root;
-  const ownEntries = rootPids.flatMap((pid) => processes.read(pid) ?? []);
+  // A sandbox outlives its leader for a moment.
+  const mayRun = !shell.terminal.hasExited || isSandboxed(shell.root);
+  const ownEntries = mayRun ? rootPids.flatMap((pid) => processes.read(pid) ?? []) : [];
   const group = known.length === 0 ? shell.group : membersWith(shell, known);
   const scope = { tag, root, group, processes };
   const find = () => findSessionProcesses(scope);

@@ -290,9 +290,10 @@ export class ShellProcess {
   }
 
   #becomeReady(): void {
-    this.#driver.note(this.pid);
     if (this.isIsolated) this.#root = sandboxRoot(this.terminal.pid, this.processes) ?? this.#root;
-    this.#settleReady();
+    const noted = this.#driver.note(this.pid);
+    if (noted) void noted.then(() => this.#settleReady(), this.#settleReady);
+    else this.#settleReady();
   }
 
   #takeReport(report: ShellReport): void {

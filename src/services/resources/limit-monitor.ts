@@ -6,6 +6,7 @@ import type { Command } from '../../engine/command/command.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import { findEnded } from '../../engine/command/ended-processes.js';
 import type { Breach } from '../../engine/command/resource-use.js';
+import type { GroupSample } from '../../engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
 import { LimitSampler, type Observation } from './limit-sampler.js';
 
@@ -58,6 +59,9 @@ export class LimitMonitor {
   readonly #reported = new WeakSet<Command>();
   /** The command whose end is awaited. */
   #command: Command | undefined;
+  /** What the last sample has found, and whether it was the same before. */
+  #lastSample: GroupSample | undefined;
+  #isStill = false;
   /** Whether a command ran when the snapshot was begun: what it has left may be missing there. */
   #ranAtSnapshot = false;
 
@@ -83,9 +87,12 @@ export class LimitMonitor {
     if (this.#warnedOf === undefined || this.#warnedOf !== this.watched.running) this.#warned.clear();
   }
 
-  /** Time until the next sample, in milliseconds. */
-  takePause(): number {
-    const pauseMs = this.#pace.next(this.watched.running !== undefined);
+  /**
+   * Time until the next sample, in milliseconds.
+   * @param isDear whether a sample costs so much that those of processes which rest are worth saving
+   */
+  takePause(isDear: boolean): number {
+    const pauseMs = this.#pace.next(this.watched.running !== undefined, isDear && this.#isStill);
     return Math.min(pauseMs, Math.max(SHORTEST_MS, this.#listener.wantedIntervalMs() ?? Infinity));
   }
 
@@ -101,7 +108,9 @@ export class LimitMonitor {
    */
   check(snapshot: ProcessSnapshot, freeBytes: number | undefined): { mustContinue: boolean; actedMs: number } {
     const observation = this.#sampler.observe(snapshot);
-    const { running } = observation;
+    const { running, sample } = observation;
+    this.#isStill = this.#lastSample !== undefined && isSame(sample, this.#lastSample);
+    this.#lastSample = sample;
     if (running && running !== this.#command) this.#followToEnd(running);
     const findings = this.#judge(observation, freeBytes);
     this.#pace.note(findings);
@@ -220,6 +229,10 @@ export class LimitMonitor {
     });
   }
 }
+
+/** Whether nothing has been used between two samples. */
+const isSame = (a: GroupSample, b: GroupSample): boolean =>
+  a.cpuMs === b.cpuMs && a.memoryBytes === b.memoryBytes && a.tasks === b.tasks && a.writtenBytes === b.writtenBytes;
 
 /** State of the current command for the escalation. */
 function stateOf(running: Command | undefined): Endable['command'] {

@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 
 import type { Log } from '../../core/logging/log.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
+import type { ListAge } from '../../engine/platform/contract/processes.js';
 import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
 import { Slices } from '../../engine/limits/slices.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
@@ -22,13 +23,15 @@ const US_PER_MS = 1000;
 interface Watch {
   readonly monitor: LimitMonitor;
   dueAt: number;
+  /** When the last sample was asked for, on the same clock. */
+  sampledAt: number;
 }
 
 /** Dependencies of `ResourceMonitor`. */
 export interface ResourceMonitorOptions {
   /** Directory on the disk whose free space is monitored. */
   readonly workspace: string;
-  readonly mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced'>;
+  readonly mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>;
   readonly settings: () => LimitMonitorSettings;
   readonly log: Log;
 }
@@ -57,12 +60,13 @@ export class ResourceMonitor implements Disposable {
   watch(watched: LimitTarget, listener: LimitListener): void {
     const watch = this.#watches.get(watched) ?? this.#add(watched, listener);
     watch.monitor.beginCommand();
-    this.#hastenMonitor(watch);
+    // Where a sample is dear, most commands end before it is worth its cost.
+    this.#sampleAt(watch, performance.now() + this.#restOf(this.#programMs));
   }
 
   #add(watched: LimitTarget, listener: LimitListener): Watch {
     const monitor = new LimitMonitor(watched, listener, this.#options.settings());
-    const watch = { monitor, dueAt: 0 };
+    const watch = { monitor, dueAt: 0, sampledAt: -Infinity };
     watched.beforeCommand = () => {
       monitor.noteBackgroundKills();
     };
@@ -73,7 +77,7 @@ export class ResourceMonitor implements Disposable {
   /** Samples a session immediately, if it is monitored. */
   hasten(watched: LimitTarget): void {
     const watch = this.#watches.get(watched);
-    if (watch) this.#hastenMonitor(watch);
+    if (watch) this.#sampleAt(watch, 0);
   }
 
   /** Stops monitoring a session that has ended. */
@@ -87,9 +91,19 @@ export class ResourceMonitor implements Disposable {
     this.#watches.clear();
   }
 
-  #hastenMonitor(watch: Watch): void {
-    watch.dueAt = 0;
+  #sampleAt(watch: Watch, dueAt: number): void {
+    watch.dueAt = dueAt;
     void this.#sampleDue();
+  }
+
+  /** CPU time that other programs use for a sample, in milliseconds. */
+  get #programMs(): number {
+    return this.#options.mechanism.programMs?.() ?? 0;
+  }
+
+  /** Returns the pause after a sampling that has taken so much CPU time. */
+  #restOf(sampledMs: number): number {
+    return sampledMs * (this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST);
   }
 
   /** Samples what is due, never twice at a time, and sets the timer for the next due time. */
@@ -102,9 +116,8 @@ export class ResourceMonitor implements Disposable {
       const actedMs = await this.#sampleAll(due);
       const { user, system } = process.cpuUsage(begin);
       const sampledMs = Math.max(0, (user + system) / US_PER_MS - actedMs);
-      const rest = this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST;
       // Ending processes takes many times as long, and must not delay the sampling of others.
-      this.#pausedUntil = performance.now() + Math.min(sampledMs, this.#lastSampledMs) * rest;
+      this.#pausedUntil = performance.now() + this.#restOf(Math.min(sampledMs, this.#lastSampledMs) + this.#programMs);
       this.#lastSampledMs = sampledMs;
       this.#isSampling = false;
     }
@@ -114,16 +127,19 @@ export class ResourceMonitor implements Disposable {
   #due(): Watch[] {
     const now = performance.now();
     if (now < this.#pausedUntil) return [];
-    const until = now + SLACK_MS;
-    return [...this.#watches.values()].filter((watch) => watch.dueAt <= until);
+    // What could not be sampled before the rest after this one.
+    const until = now + Math.max(SLACK_MS, this.#restOf(this.#programMs));
+    const all = [...this.#watches.values()];
+    return all.some(({ dueAt }) => dueAt <= now + SLACK_MS) ? all.filter(({ dueAt }) => dueAt <= until) : [];
   }
 
   /** Returns the time spent on ending processes, in milliseconds. */
   async #sampleAll(due: readonly Watch[]): Promise<number> {
     for (const { monitor } of due) monitor.beginSnapshot();
-    // What a command that has just ended has left must be in it; while commands run, the next one finds what this one misses.
-    const mayHaveBegun = due.every(({ monitor }) => monitor.watched.running !== undefined);
-    const snapshot = await this.#takeSnapshot(mayHaveBegun);
+    const age = ageFor(due);
+    const now = performance.now();
+    for (const watch of due) watch.sampledAt = now;
+    const snapshot = await this.#takeSnapshot(age);
     const freeBytes = this.#freeBytes();
     const slices = new Slices();
     let actedMs = 0;
@@ -135,9 +151,9 @@ export class ResourceMonitor implements Disposable {
     return actedMs;
   }
 
-  async #takeSnapshot(mayHaveBegun: boolean): Promise<ProcessSnapshot | undefined> {
+  async #takeSnapshot(age: ListAge): Promise<ProcessSnapshot | undefined> {
     try {
-      return await this.#options.mechanism.sample(mayHaveBegun);
+      return await this.#options.mechanism.sample(age);
     } catch (error) {
       // Out of file descriptors, or of processes.
       this.#options.log.warn('processes could not be looked at', { error: String(error) });
@@ -153,7 +169,7 @@ export class ResourceMonitor implements Disposable {
       const result = snapshot ? monitor.check(snapshot, freeBytes) : { mustContinue: true, actedMs };
       ({ actedMs } = result);
       if (result.mustContinue) {
-        watch.dueAt = performance.now() + monitor.takePause();
+        watch.dueAt = performance.now() + monitor.takePause(this.#programMs > 0);
         return actedMs;
       }
     } catch (error) {
@@ -190,4 +206,19 @@ export class ResourceMonitor implements Disposable {
       return undefined;
     }
   }
+}
+
+/**
+ * Which list serves for a sample. What a command that has just ended has left must be in it, as it is in that of its end;
+ * while commands run, the next sample finds what this one misses.
+ */
+function ageFor(due: readonly Watch[]): ListAge {
+  const idle = due.filter(({ monitor }) => monitor.watched.running === undefined);
+  if (idle.length === 0) return 'begun';
+  return Math.max(
+    ...idle.map(({ monitor: { watched }, sampledAt }) => {
+      const { idleSince = Infinity } = watched;
+      return idleSince > sampledAt ? idleSince : Infinity;
+    }),
+  );
 }

@@ -105,6 +105,8 @@ export class ShellHarness implements AsyncDisposable {
   ): Promise<ShellHarness> {
     // All watches of a process share one descriptor, which stays.
     watch('/', { persistent: false }).close();
+    // So do those that are held for ps(1), where it lists the processes.
+    platform.processes.list();
     const before = openDescriptors();
     const root = mkdtempSync(join(tmpdir(), `shell-adapter-contract-${name}-`));
     const runtime = makeRuntimeDirectory(platform, [root]);

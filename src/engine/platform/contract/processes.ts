@@ -1,18 +1,31 @@
 import type { ProcessEntry, Writes } from './process-entry.js';
 import type { ProcessClock } from './start-marker.js';
 
+/**
+ * Which list of processes serves a question: only one that begins after it (`new`), also one that is just being made
+ * (`begun`), or each that was begun after a moment: on the monotonic clock, in milliseconds.
+ */
+export type ListAge = 'new' | 'begun' | number;
+
 /** The processes of the machine as they are listed. */
 export interface ProcessTable {
   /**
-   * Lists all processes without blocking, after the call, and then calls `ask`: what it asks before it returns is answered
-   * from that list, except by `readNow`. Undefined where no question takes long. If that fails, each question tries again.
-   * @param mayHaveBegun whether a list that is already being made serves too. @default false
+   * Lists all processes without blocking, and then calls `ask`: what it asks before it returns is answered from that list,
+   * except by `readNow`. Undefined where no question takes long. If that fails, each question tries again.
+   * @param age by default 'new'
    */
-  readonly askAside: (<T>(ask: () => T, mayHaveBegun?: boolean) => Promise<T>) | undefined;
+  readonly askAside: (<T>(ask: () => T, age?: ListAge) => Promise<T>) | undefined;
+  /** CPU time of the program that lists processes, in milliseconds; 0 without one. */
+  readonly listMs: () => number;
   /** Reads one process; undefined when it does not exist. */
   readonly read: (pid: number) => ProcessEntry | undefined;
   /** The same, and certainly as it is after what was done to it before: after a signal. */
   readonly readNow: (pid: number) => ProcessEntry | undefined;
+  /**
+   * The same where it costs next to nothing, else what the last list shows: undefined if it does not have the process, or was
+   * begun before a moment, on the monotonic clock, in milliseconds.
+   */
+  readonly readCheaply: (pid: number, since: number) => ProcessEntry | undefined;
   /** Reads every process of the machine. */
   readonly list: () => ProcessEntry[];
   /** Returns the pids of all processes of the machine. */
@@ -25,6 +38,10 @@ export interface ProcessTable {
   readonly argumentsOf: (pid: number) => readonly string[];
   /** Returns the command line of a process for display. */
   readonly commandLine: (entry: Pick<ProcessEntry, 'pid' | 'name'>) => string;
+  /** Has all lists from now on tell which program a process runs. Must be called before `programOf`. */
+  readonly followProgram: (pid: number) => void;
+  /** Returns a text that another program in the place of this one would not have; undefined without such a process. */
+  readonly programOf: (pid: number) => string | undefined;
   /** Describes the activity of a process for a message: its state, and the kernel function in which it waits. */
   readonly whereabouts: (pid: number) => { readonly state: string; readonly waitsIn: string };
   /** Returns the pid of a process in its sandbox, or its own pid without one. */

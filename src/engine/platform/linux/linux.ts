@@ -17,14 +17,18 @@ import * as starts from './start-marker.js';
 /** Processes through /proc: proc(5). */
 const processes: Processes = {
   askAside: undefined,
+  listMs: () => 0,
   read: table.readIfThere,
   readNow: table.readProcess,
+  readCheaply: table.readIfThere,
   list: table.listProcesses,
   pids: table.listPids,
   childrenOf: table.listChildren,
   childPidsOf: table.childPidsOf,
   argumentsOf: table.argumentsOf,
   commandLine: table.commandLine,
+  followProgram: () => undefined,
+  programOf: (pid) => table.commandLine({ pid, name: '' }),
   whereabouts: table.whereabouts,
   innermostPid: table.innermostPid,
   tagOf: table.readTag,

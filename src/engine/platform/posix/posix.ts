@@ -8,7 +8,8 @@ import { posixDirectories } from './directories.js';
 import { posixListening } from './listening.js';
 import { PosixMachine } from './machine.js';
 import { posixPeers } from './peers.js';
-import { exists, ProcessSnapshots, START_SLACK_TICKS } from './process-snapshots.js';
+import { pidExists } from '../pid-exists.js';
+import { ProcessSnapshots, START_SLACK_TICKS } from './process-snapshots.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 /** Longest time from fork(2) to exec(2), on a loaded machine too, and the resolution of start times, in clock ticks. */
@@ -20,7 +21,7 @@ const isSameStart = (a: number, b: number): boolean => Math.abs(a - b) <= START_
 
 /** Reads one process: what ps(1) has just shown, as long as kill(2) finds the pid. */
 function readFrom(snapshots: ProcessSnapshots, pid: number): ProcessEntry | undefined {
-  if (pid <= 0 || !exists(pid)) return undefined;
+  if (pid <= 0 || !pidExists(pid)) return undefined;
   // It may have been started since.
   return snapshots.recent.entries.get(pid) ?? snapshots.current.entries.get(pid);
 }
@@ -28,9 +29,11 @@ function readFrom(snapshots: ProcessSnapshots, pid: number): ProcessEntry | unde
 function tableOf(snapshots: ProcessSnapshots): ProcessTable {
   const children = (pid: number) => [...snapshots.recent.entries.values()].filter(({ parent }) => parent === pid);
   return {
-    askAside: (ask, mayHaveBegun) => snapshots.askAside(ask, mayHaveBegun),
+    askAside: (ask, age) => snapshots.askAside(ask, age),
+    listMs: () => snapshots.costMs,
     read: (pid) => readFrom(snapshots, pid),
     readNow: (pid) => snapshots.take().entries.get(pid),
+    readCheaply: (pid, since) => (snapshots.last.begunAt >= since ? snapshots.last.entries.get(pid) : undefined),
     list: () => [...snapshots.current.entries.values()],
     pids: () => [...snapshots.current.entries.keys()],
     childrenOf: children,
@@ -38,6 +41,10 @@ function tableOf(snapshots: ProcessSnapshots): ProcessTable {
     // ps(1) separates arguments by blanks, which they may contain.
     argumentsOf: () => [],
     commandLine: ({ pid, name }) => shownCommandLine(snapshots.lineOf(pid, snapshots.recent) ?? `[${name}]`),
+    followProgram: (pid) => {
+      snapshots.follow(pid);
+    },
+    programOf: (pid) => snapshots.recent.programs.get(pid),
     whereabouts: (pid) => ({ state: readFrom(snapshots, pid)?.state ?? 'gone', waitsIn: 'unknown' }),
     innermostPid: (pid) => pid,
   };

@@ -1,6 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 
 import { type ProcessEntry, TAG_VARIABLE, TICKS_PER_SECOND } from '../contract/process-entry.js';
+import type { ListAge } from '../contract/processes.js';
 import {
   LINE_ARGUMENTS,
   LIST_ARGUMENTS,
@@ -9,22 +10,22 @@ import {
   parseProcessList,
   variableIn,
 } from './process-list.js';
+import { DescriptorReserve } from './descriptor-reserve.js';
+import { type Listing, runPs, runPsAside } from './run-ps.js';
 
-/** Path of ps(1) on Linux, macOS and the BSDs. */
-const PS = '/bin/ps';
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
-/** Dates in the locale C and in UTC; other text as it is. */
-const ENVIRONMENT = { TZ: 'UTC0', LC_TIME: 'C', LC_CTYPE: 'C.UTF-8' };
-const OPTIONS = { env: ENVIRONMENT, encoding: 'utf8', maxBuffer: MAX_LIST_BYTES } as const;
 /** Age up to which a snapshot serves for single processes, in milliseconds: a poll then does not run ps(1) each time. */
 const RECENT_MS = 20;
 /** The same as a multiple of the time that it took: on a loaded machine, questions about many processes share one too. */
 const RECENT_SHARE = 4;
+/** Taken for the CPU time of ps(1) until a run has taken less, in milliseconds. */
+const FIRST_COST_MS = 50;
 /** Start times have a resolution of one second, and vary by a second between two runs of ps(1) on Linux. */
 export const START_SLACK_TICKS = 2 * TICKS_PER_SECOND;
 
 /** All processes at one moment. */
 export interface Snapshot {
+  /** When ps(1) was started for it, on the monotonic clock, in milliseconds. */
+  readonly begunAt: number;
   /** When it stops to be recent, on the monotonic clock, in milliseconds. */
   readonly recentUntil: number;
   readonly entries: ReadonlyMap<number, ProcessEntry>;
@@ -34,6 +35,8 @@ export interface Snapshot {
   readonly tags: ReadonlyMap<number, string | undefined>;
   /** What is shown, by pid, of processes that show no arguments: threads of the kernel, and what is executing a program. */
   readonly bare: ReadonlyMap<number, string>;
+  /** Digests of what is shown of the processes that are followed, by pid. */
+  readonly programs: ReadonlyMap<number, string>;
   /** Command lines by pid; read when they are first asked for. */
   lines?: ReadonlyMap<number, string>;
 }
@@ -45,27 +48,40 @@ const BARE = /^(?:\[.*\]|\(.*\))?$/;
 const MAX_ASIDE = 2;
 
 const NONE: ReadonlyMap<number, never> = new Map<number, never>();
-const EMPTY: Snapshot = { recentUntil: -Infinity, entries: NONE, starts: NONE, tags: NONE, bare: NONE };
+const EMPTY: Snapshot = {
+  begunAt: -Infinity,
+  recentUntil: -Infinity,
+  entries: NONE,
+  starts: NONE,
+  tags: NONE,
+  bare: NONE,
+  programs: NONE,
+};
 
-/** Whether a process with this pid exists: a zombie counts. */
-export function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: it exists, and belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+/** A snapshot that is being taken; undefined when ps(1) has failed. */
+interface Taking {
+  readonly begunAt: number;
+  readonly taken: Promise<Snapshot | undefined>;
 }
 
 /** Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. */
 export class ProcessSnapshots {
   #last = EMPTY;
+  #costMs = FIRST_COST_MS;
+  readonly #reserve = new DescriptorReserve();
   /** That of the questions that are asked now. */
   #asked: Snapshot | undefined;
-  /** Those that are being taken aside. */
-  readonly #running = new Set<Promise<Snapshot | undefined>>();
+  /** Those that are being taken aside, in the order of their beginnings. */
+  readonly #running = new Set<Taking>();
   /** The one after them. */
   #next: Promise<Snapshot | undefined> | undefined;
+  /** Processes whose programs are told, until they have ended, and since when. */
+  readonly #followed = new Map<number, number>();
+
+  /** CPU time of a run of ps(1), in milliseconds, at most: the least time that one has taken, since others wait for a CPU. */
+  get costMs(): number {
+    return this.#costMs;
+  }
 
   /** The last one, however old. */
   get last(): Snapshot {
@@ -87,14 +103,17 @@ export class ProcessSnapshots {
    * @throws Error when ps(1) cannot be run
    */
   take(): Snapshot {
-    const startedAt = performance.now();
-    return this.#note(startedAt, run(LIST_ARGUMENTS));
+    const begunAt = performance.now();
+    return this.#note(
+      begunAt,
+      this.#reserve.use(() => runPs(LIST_ARGUMENTS)),
+    );
   }
 
   /** Takes a new one without blocking, and answers questions from it; see `ProcessTable`. */
-  async askAside<T>(ask: () => T, mayHaveBegun = false): Promise<T> {
-    const snapshot = await ((mayHaveBegun ? [...this.#running].at(-1) : undefined) ?? this.#nextAside());
-    this.#asked = snapshot;
+  async askAside<T>(ask: () => T, age: ListAge = 'new'): Promise<T> {
+    const since = typeof age === 'number' ? age : Infinity;
+    this.#asked = await (this.#last.begunAt >= since ? this.#last : (this.#begun(age) ?? this.#nextAside()));
     try {
       return ask();
     } finally {
@@ -102,19 +121,32 @@ export class ProcessSnapshots {
     }
   }
 
+  /** Has later snapshots tell the program of a process, until it has ended. */
+  follow(pid: number): void {
+    this.#followed.set(pid, performance.now());
+  }
+
+  /** The newest one that is being taken, if it serves. */
+  #begun(age: ListAge): Promise<Snapshot | undefined> | undefined {
+    const newest = [...this.#running].at(-1);
+    if (newest === undefined || age === 'new') return undefined;
+    return age === 'begun' || newest.begunAt >= age ? newest.taken : undefined;
+  }
+
   /** One that begins after the call: all who wait for it share it. Undefined when ps(1) has failed. */
   #nextAside(): Promise<Snapshot | undefined> {
     this.#next ??= this.#whenRoom().then(() => {
       this.#next = undefined;
-      const taking = this.#takeAside();
+      const begunAt = performance.now();
+      const taking = { begunAt, taken: this.#takeAside(begunAt) };
       this.#running.add(taking);
-      return taking.finally(() => this.#running.delete(taking));
+      return taking.taken.finally(() => this.#running.delete(taking));
     });
     return this.#next;
   }
 
   async #whenRoom(): Promise<void> {
-    if (this.#running.size >= MAX_ASIDE) await Promise.race(this.#running);
+    if (this.#running.size >= MAX_ASIDE) await Promise.race([...this.#running].map(({ taken }) => taken));
   }
 
   /** Returns the command line of a process of a snapshot; undefined without such a process. */
@@ -122,39 +154,46 @@ export class ProcessSnapshots {
     // One that has executed a program since would be shown with arguments that do not belong to its tag.
     const shown = snapshot.bare.get(pid);
     if (shown !== undefined || !snapshot.entries.has(pid)) return shown;
-    return (snapshot.lines ??= parseLines(run(LINE_ARGUMENTS).text)).get(pid);
+    return (snapshot.lines ??= parseLines(this.#reserve.use(() => runPs(LINE_ARGUMENTS)).text)).get(pid);
   }
 
-  async #takeAside(): Promise<Snapshot | undefined> {
-    const startedAt = performance.now();
+  async #takeAside(begunAt: number): Promise<Snapshot | undefined> {
     try {
-      return this.#note(startedAt, await runAside(LIST_ARGUMENTS));
+      return this.#note(begunAt, await this.#reserve.use(() => runPsAside(LIST_ARGUMENTS)));
     } catch {
       // The questions run ps(1) themselves, and report what is wrong.
       return undefined;
+    } finally {
+      this.#reserve.fill();
     }
   }
 
-  #note(startedAt: number, { text, pid: own }: Listing): Snapshot {
+  #note(begunAt: number, { text, pid: own }: Listing): Snapshot {
     const listed = parseProcessList(text).filter(({ pid }) => pid !== own);
     const sessions = sessionsOf(listed);
     const entries = new Map<number, ProcessEntry>();
     const tags = new Map<number, string | undefined>();
     const bare = new Map<number, string>();
+    const programs = new Map<number, string>();
     for (const found of listed) {
       // Environments have secrets: they are kept nowhere.
       const { text: shown, ...columns } = found;
       const { pid } = columns;
       const [startTicks, session] = [this.#startOf(found), sessions.get(pid) ?? 0];
       entries.set(pid, { ...columns, name: nameOf(shown), startTicks, threads: 1, session });
+      if (this.#followed.has(pid)) programs.set(pid, digestOf(shown));
       if (BARE.test(shown)) bare.set(pid, copied(shown));
       tags.set(pid, bare.has(pid) ? this.#tagBefore(pid, startTicks) : copied(variableIn(shown, TAG_VARIABLE)));
     }
     const starts = new Map([...entries.values()].map(({ pid, startTicks }) => [pid, startTicks]));
+    for (const [pid, since] of this.#followed) if (since <= begunAt && !entries.has(pid)) this.#followed.delete(pid);
     const now = performance.now();
-    const recentUntil = now + Math.max(RECENT_MS, (now - startedAt) * RECENT_SHARE);
-    this.#last = { recentUntil, entries, starts, tags, bare };
-    return this.#last;
+    this.#costMs = Math.min(this.#costMs, now - begunAt);
+    const recentUntil = now + Math.max(RECENT_MS, (now - begunAt) * RECENT_SHARE);
+    const snapshot = { begunAt, recentUntil, entries, starts, tags, bare, programs };
+    // What has begun earlier may end later.
+    if (begunAt >= this.#last.begunAt) this.#last = snapshot;
+    return snapshot;
   }
 
   #tagBefore(pid: number, startTicks: number): string | undefined {
@@ -167,42 +206,14 @@ export class ProcessSnapshots {
   }
 }
 
-/** What ps(1) has printed, and its own pid. */
-interface Listing {
-  readonly text: string;
-  readonly pid: number | undefined;
-}
-
-/** What says why ps(1) could not be run, with the errno: that of exhaustion has an error code of its own. */
-const notListed = (cause: Error): Error =>
-  Object.assign(new Error(`processes cannot be listed: ${cause.message}`, { cause }), {
-    code: (cause as NodeJS.ErrnoException).code,
-  });
-
-/** @throws Error when it cannot be run */
-function run(args: readonly string[]): Listing {
-  const { error, stdout, stderr, status, pid } = spawnSync(PS, args, { ...OPTIONS, stdio: ['ignore', 'pipe', 'pipe'] });
-  if (error) throw notListed(error);
-  if (status !== 0 && stdout === '' && stderr !== '') throw new Error(`processes cannot be listed: ${stderr.trim()}`);
-  return { text: stdout, pid };
-}
-
-/** The same, without blocking. */
-function runAside(args: readonly string[]): Promise<Listing> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(PS, args, OPTIONS, (error, text) => {
-      // It ends with 1 where none of the processes is left.
-      if (error && error.code !== 1) reject(notListed(error));
-      else resolve({ text, pid: child.pid });
-    });
-  });
-}
-
 /** The name of a program from its command line. */
 function nameOf(line: string): string {
   const [program = ''] = line.split(' ', 1);
   return copied(program.slice(program.lastIndexOf('/') + 1).replace(/^-/, '')) || 'unknown';
 }
+
+/** Distinguishes what is shown of two programs, and keeps nothing of it. */
+const digestOf = (shown: string): string => createHash('sha256').update(shown).digest('base64');
 
 /** The same text on its own: a part of another one keeps all of that in memory. */
 function copied<T extends string | undefined>(text: T): T {

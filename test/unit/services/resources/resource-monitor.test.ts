@@ -74,6 +74,38 @@ describe('the resource monitor', () => {
     });
   });
 
+  it('samples first when a command has run for longer than a sample costs, where programs take it, and all sessions together', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const asked: number[] = [];
+    const seen = [0, 0];
+    const sample = vi.fn(() => {
+      asked.push(performance.now());
+      return Promise.resolve({} as ProcessSnapshot);
+    });
+    const sessions = seen.map((_, index) => {
+      const watched = target();
+      const count = () => {
+        seen[index]! += 1;
+        return SAMPLE;
+      };
+      Object.assign(watched.group, { sample: count });
+      return watched;
+    });
+    using monitor = new ResourceMonitor({
+      workspace: '/',
+      mechanism: { sample, isEnforced: false, programMs: () => 20 },
+      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    });
+    const start = performance.now();
+    for (const watched of sessions) {
+      monitor.watch(watched, listener);
+      await vi.advanceTimersByTimeAsync(15);
+    }
+    await vi.advanceTimersByTimeAsync(20);
+    expect([asked.map((at) => at - start), seen]).toEqual([[40], [1, 1]]);
+  });
+
   it('keeps what the kernel has done to a command for which nothing had to be ended', async () => {
     const command = { id: 'c1', endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: vi.fn() };
     const actions = [
