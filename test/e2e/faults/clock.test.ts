@@ -62,7 +62,7 @@ describe('F26: the calendar jumps by a day, ahead and back', () => {
   });
 
   it('F26: a connection is not dropped by it', async () => {
-    await using daemon = await TestDaemon.start({
+    await using daemon = await TestDaemon.startCold({
       settings: { socketio: { ping_interval: 0.3, ping_timeout: 1 } },
       env: { NODE_OPTIONS: `--import=${PRELOAD}` },
     });

@@ -33,7 +33,7 @@ describe('F5: a client that is killed in the middle of a command', () => {
   const EXPECTED = Array.from({ length: 200 }, (_, index) => `line ${index + 1}\n`).join('');
 
   it('F5: the command goes on, and another connection gets all output, numbered without a gap', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     await using killed = await ClientProcess.start(daemon.url, LINES);
     await killed.kill();
     await using client = await WireClient.connect(daemon.url);
@@ -49,7 +49,7 @@ describe('F5: a client that is killed in the middle of a command', () => {
   });
 
   it('who attaches follows the commands that wait, too', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     await using owner = await WireClient.connect(daemon.url);
     await using other = await WireClient.connect(daemon.url);
     const id = await owner.openSession();
@@ -66,7 +66,9 @@ describe('F5: a client that is killed in the middle of a command', () => {
   });
 
   it('F5: nobody comes back within reconnect_grace: the session and all its processes end', async () => {
-    await using daemon = await TestDaemon.start({ settings: { adapter: { reconnect_grace: 0.5, kill_grace: 0.3 } } });
+    await using daemon = await TestDaemon.startCold({
+      settings: { adapter: { reconnect_grace: 0.5, kill_grace: 0.3 } },
+    });
     await using killed = await ClientProcess.start(daemon.url, 'setsid sleep 301 & echo started; sleep 302');
     await using client = await WireClient.connect(daemon.url);
     const instance = instanceOf(daemon.pid);
@@ -83,7 +85,7 @@ describe('F5: a client that is killed in the middle of a command', () => {
   });
 
   it('F5: one that comes back in time keeps it', async () => {
-    await using daemon = await TestDaemon.start({ settings: { adapter: { reconnect_grace: 0.6 } } });
+    await using daemon = await TestDaemon.startCold({ settings: { adapter: { reconnect_grace: 0.6 } } });
     const first = await WireClient.connect(daemon.url);
     const id = await first.openSession();
     await first[Symbol.asyncDispose]();
@@ -97,7 +99,7 @@ describe('F5: a client that is killed in the middle of a command', () => {
 describe('F6: reconnects during a flood', () => {
   it('F6: at random times: every byte exactly once, or in an announced gap', async () => {
     // So little is kept for replay that there are gaps, too.
-    await using daemon = await TestDaemon.start({ settings: { adapter: { replay_kb: 64 } } });
+    await using daemon = await TestDaemon.startCold({ settings: { adapter: { replay_kb: 64 } } });
     await using owner = await WireClient.connect(daemon.url);
     const id = await owner.openSession();
     const stop = join(daemon.directory, 'stop');
@@ -127,7 +129,7 @@ describe('F6: reconnects during a flood', () => {
 describe('F7: a half-open connection', () => {
   it('F7: a stopped client is dropped after ping_interval + ping_timeout, in bounded memory', async () => {
     const settings = { socketio: { ping_interval: 0.5, ping_timeout: 1 } };
-    await using daemon = await TestDaemon.start({ settings });
+    await using daemon = await TestDaemon.startCold({ settings });
     await using client = await WireClient.connect(daemon.url);
     await using stopped = await ClientProcess.start(daemon.url, 'yes');
     const before = residentBytes(daemon.pid);
@@ -151,7 +153,7 @@ describe('F18: a client that does not read', () => {
   it.each(['session', 'alone'] as const)(
     'F18: its command (%s) waits, then goes on without it; memory is bounded, others are served, the gap is announced',
     async (place) => {
-      await using daemon = await TestDaemon.start({ settings: { socketio: { ping_timeout: 60 } } });
+      await using daemon = await TestDaemon.startCold({ settings: { socketio: { ping_timeout: 60 } } });
       await using client = await WireClient.connect(daemon.url);
       await using slow = await ClientProcess.start(daemon.url, `yes 0123456789 | head -c ${BYTES}`, place);
       slow.signal('SIGSTOP');

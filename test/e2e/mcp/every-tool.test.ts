@@ -21,7 +21,7 @@ describe.each(MCP_WAYS)('over MCP by %s', (_, way) => {
   let client: McpClient;
 
   beforeAll(async () => {
-    daemon = await TestDaemon.start({
+    daemon = await TestDaemon.startCold({
       settings: {
         confirmation: { mode: 'self', checkpoint: false },
         socketio: { max_message_bytes: MAX_MESSAGE_BYTES },

@@ -92,7 +92,7 @@ describe('time-outs', () => {
   });
 
   it('command_max_lifetime is the default time-out', async () => {
-    await using short = await TestDaemon.start({
+    await using short = await TestDaemon.startCold({
       settings: { adapter: { command_max_lifetime: 0.3, kill_grace: 0.2 } },
     });
     await using other = await WireClient.connect(short.url);
@@ -109,7 +109,7 @@ describe('the end of a session', () => {
   const SHORT_MS = SHORT_MINUTES * 60_000;
 
   async function endedBy(adapter: Record<string, unknown>, use: (client: WireClient, id: string) => Promise<void>) {
-    await using daemon = await TestDaemon.start({ settings: { adapter: { kill_grace: 0.3, ...adapter } } });
+    await using daemon = await TestDaemon.startCold({ settings: { adapter: { kill_grace: 0.3, ...adapter } } });
     await using client = await WireClient.connect(daemon.url);
     const { ms, value } = await timed(async () => {
       const id = await client.openSession();
@@ -156,7 +156,7 @@ describe('the end of a session', () => {
     '%s: the daemon rests while the command runs',
     async (key) => {
       // A tenth of a second: nearly all of the command comes after it.
-      await using daemon = await TestDaemon.start({ settings: { adapter: { [key]: 0.1 / 60 } } });
+      await using daemon = await TestDaemon.startCold({ settings: { adapter: { [key]: 0.1 / 60 } } });
       await using client = await WireClient.connect(daemon.url);
       const id = await client.openSession();
       const before = wakeUpsOf(daemon.pid);
@@ -178,7 +178,7 @@ describe('the end of a session', () => {
   });
 
   it('by its client: an EXIT trap runs, the end is remembered, other ids are simply unknown', async () => {
-    await using daemon = await TestDaemon.start();
+    await using daemon = await TestDaemon.startCold();
     await using client = await WireClient.connect(daemon.url);
     const id = await client.openSession();
     await client.run(`trap 'echo bye > "${daemon.workspace}/bye"' EXIT`, id);
@@ -199,7 +199,7 @@ describe('the end of a session', () => {
   });
 
   it('frees its place under max_sessions', async () => {
-    await using daemon = await TestDaemon.start({ settings: { adapter: { max_sessions: 2 } } });
+    await using daemon = await TestDaemon.startCold({ settings: { adapter: { max_sessions: 2 } } });
     await using client = await WireClient.connect(daemon.url);
     const ids = [await client.openSession(), await client.openSession()];
     expect((await client.request('open_session', {})).error?.code).toBe('SESSION_LIMIT');
