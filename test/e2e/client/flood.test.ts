@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -52,6 +52,8 @@ describe(`F6: the output of a flood, through ${BREAKS} broken connections, is ex
     await using client = await connect(proxy.url, QUICK);
     const session = where.startsWith('in') ? await client.openSession() : undefined;
     const stopFile = join(daemon.directory, `stop-${lines}-${session ? 's' : 'o'}`);
+    // Of an attempt that has failed.
+    rmSync(stopFile, { force: true });
     const command = (session ?? client).execute(flood(stopFile, lines), { stream: true });
     const assembled = assemble(command);
     await breakOften(BREAKS, { client, proxy, random: seededRandom(lines), bytes: 10 * lines });
@@ -72,6 +74,7 @@ describe('J1: a client that loses its connection', () => {
     const seqs: number[] = [];
     session.on('command_output', ({ seq }) => seqs.push(seq));
     const stopFile = join(daemon.directory, 'stop-j1');
+    rmSync(stopFile, { force: true });
     const command = session.execute(flood(stopFile, 1), { stream: true });
     const assembled = assemble(command);
     await new Promise((resolve) => session.on('command_output', resolve));

@@ -16,8 +16,10 @@ import type { WireClient } from '../../support/wire.js';
 const hold = (mib: number) => `python3 -c 'import time; a = bytearray(${mib} * 2**20); time.sleep(300)'`;
 
 /** What the largest of the commands would take, with its interpreter: the most that a late sample can find. */
-const MOST_WANTED_MB = 440;
-/** How far a disk limit may be exceeded, in MB: what a program can write between two samples. */
+const MOST_WANTED_MB = 290;
+/** A disk limit, in MB. */
+const DISK_MB = 40;
+/** How far it may be exceeded, in MB: what a program can write between two samples. */
 const DISK_OVERSHOOT_MB = 64;
 
 /** Writes about 100 MB in a second: a busy machine may keep the daemon waiting for some tenths of one. */
@@ -57,7 +59,7 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
     });
 
     it.each([
-      ['at once', hold(400)],
+      ['at once', hold(250)],
       ['slowly', `python3 -c 'import time; a = []\nwhile True: a.append(bytearray(2**20)); time.sleep(0.005)'`],
       ['in many processes', `for i in $(seq 12); do ${hold(20)} & done; wait`],
     ])('F14: memory taken %s: killed, and the session goes on', async (_, command) => {
@@ -84,21 +86,25 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
       ['three files', `${WRITER} > f1 & ${WRITER} > f2 & ${WRITER} > f3 & wait`],
       ['a file that was deleted', `exec 9>f1; rm f1; ${WRITER} >&9`],
     ])('F16: a disk filled by %s: stopped at the limit', async (_, command) => {
-      const id = await openWith({ disk_mb: 100 });
+      const id = await openWith({ disk_mb: DISK_MB });
       const files = ['f1', 'f2', 'f3'].map((name) => join(daemon.workspace, name));
       const result = await client.run(`(cd '${daemon.workspace}'; ${command})`, id);
-      expect(result).toMatchObject({ status: 'killed', killed_by: 'disk', limit: { resource: 'disk_mb', limit: 100 } });
+      expect(result).toMatchObject({
+        status: 'killed',
+        killed_by: 'disk',
+        limit: { resource: 'disk_mb', limit: DISK_MB },
+      });
       const written = (result.resource_usage.written_bytes ?? 0) / MB;
-      expect(written).toBeGreaterThan(100);
-      expect(written).toBeLessThan(100 + DISK_OVERSHOOT_MB);
+      expect(written).toBeGreaterThan(DISK_MB);
+      expect(written).toBeLessThan(DISK_MB + DISK_OVERSHOOT_MB);
       const size = files.reduce((sum, file) => sum + (existsSync(file) ? statSync(file).size : 0), 0);
-      expect(size / MB).toBeLessThan(100 + DISK_OVERSHOOT_MB);
+      expect(size / MB).toBeLessThan(DISK_MB + DISK_OVERSHOOT_MB);
       await client.run(`rm -f ${files.join(' ')}`, id);
       await expectUnharmed(id, 'head -c');
     });
 
     it('F16: a sparse file is not stopped', async () => {
-      const id = await openWith({ disk_mb: 100 });
+      const id = await openWith({ disk_mb: DISK_MB });
       const command = `truncate -s 3G '${daemon.workspace}/sparse'; sleep 0.3; rm '${daemon.workspace}/sparse'`;
       expect(await client.run(command, id)).toMatchObject({ exit_code: 0, killed_by: null });
       await expectUnharmed(id, 'truncate');
@@ -152,15 +158,15 @@ describe.each(MECHANISMS)('limits kept by $title', ({ name: mechanism, isUsable 
     });
 
     it('a command without a session', async () => {
-      for (const args of [undefined, ['-c', 'import time; a = bytearray(400 * 2**20); time.sleep(300)']]) {
-        const result = await client.run(args ? 'python3' : hold(400), undefined, { args, limits: { memory_mb: 100 } });
+      for (const args of [undefined, ['-c', 'import time; a = bytearray(250 * 2**20); time.sleep(300)']]) {
+        const result = await client.run(args ? 'python3' : hold(250), undefined, { args, limits: { memory_mb: 100 } });
         expect(result).toMatchObject({ status: 'killed', killed_by: 'memory', session_state: null, exit_code: 137 });
       }
     });
 
     it('background processes are ended, and the next result tells it', async () => {
       const id = await openWith({ memory_mb: 100 });
-      await client.run(`sleep 0.05; ${hold(400)} & sleep 300 & :`, id);
+      await client.run(`sleep 0.05; ${hold(250)} & sleep 300 & :`, id);
       await client.event('resource_warning', (warning) => warning.session_id === id && warning.level === 'exceeded');
       const next = await eventually(async () => {
         const result = await client.run('jobs -l | grep -c Running', id);

@@ -42,13 +42,13 @@ const FLOODS: readonly Flood[] = [
   {
     name: 'endless output with a time-out',
     command: 'yes',
-    options: { timeout_ms: 1500 },
+    options: { timeout_ms: 800 },
     result: { status: 'timed_out', exit_code: 124, stdout_truncated: true },
   },
   {
     name: 'endless streamed output with a time-out',
     command: 'yes',
-    options: { timeout_ms: 1500, stream: true },
+    options: { timeout_ms: 800, stream: true },
     result: { status: 'timed_out', exit_code: 124, stdout_truncated: true },
   },
   {
@@ -100,7 +100,7 @@ describe('F17: floods of output', () => {
   });
 
   it.each([
-    ['yes', { timeout_ms: 1000 }, { status: 'timed_out', exit_code: 124 }],
+    ['yes', { timeout_ms: 600 }, { status: 'timed_out', exit_code: 124 }],
     ['yes 0123456789 | head -c 100000000', {}, { exit_code: 0, stdout_bytes: 100_000_000 }],
   ] as const)('F17: one-shot %j likewise', async (command, options, result) => {
     const other = await client.openSession();
