@@ -10,7 +10,8 @@ import { canBeNobody, canSandbox, startAsNobody, startSandboxed } from '../../su
 import { WireClient } from '../../support/wire.js';
 import { PackageSite } from './package-site.js';
 
-const USERS = [isRoot ? `root ${ROOT_MARK}` : 'this user', ...(canBeNobody ? [`nobody ${ROOT_MARK}`] : [])];
+/** Nobody has no mark: the run of an ordinary user, beside which the marked tests are run, is the same. */
+const USERS = [isRoot ? `root ${ROOT_MARK}` : 'this user', ...(canBeNobody ? ['nobody'] : [])];
 
 describe.runIf(canSandbox).each(USERS)('a sandbox with an allow-list, as %s', (user) => {
   let site: PackageSite;

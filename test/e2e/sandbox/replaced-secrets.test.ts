@@ -9,7 +9,8 @@ import { canBeNobody, canSandbox, SECRET, startAsNobody, startSandboxed } from '
 import { WireClient } from '../../support/wire.js';
 import { eventually } from '../../support/measure.js';
 
-const users = [isRoot ? `root ${ROOT_MARK}` : 'this user', ...(canBeNobody ? [`nobody ${ROOT_MARK}`] : [])];
+/** Nobody has no mark: the run of an ordinary user, beside which the marked tests are run, is the same. */
+const users = [isRoot ? `root ${ROOT_MARK}` : 'this user', ...(canBeNobody ? ['nobody'] : [])];
 const KINDS = (['workspace', 'strict'] as const).flatMap((profile) => users.map((user) => ({ profile, user })));
 
 /** A new file in the place of another one, as programs save what must not be lost. */
