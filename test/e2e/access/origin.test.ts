@@ -1,5 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,33 +11,82 @@ import { isRoot, itRootIf, ROOT_MARK } from '../../support/root.js';
 
 const run = promisify(execFile);
 
-/** Makes a WebSocket handshake with these headers and nothing else, and joins the namespace; prints how that ends. */
-const HANDSHAKE = `
+/**
+ * For each line with an address and headers, makes a WebSocket handshake with these headers and nothing else, and joins the namespace;
+ * prints how that ends, in a line with the number of the other line.
+ */
+const HANDSHAKES = `
 import { request } from 'node:http';
-const [url, headers] = process.argv.slice(1);
-const end = (verdict) => { console.log(verdict); process.exit(); };
+import { createInterface } from 'node:readline';
 const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
-request(url + '/socket.io/?EIO=4&transport=websocket', { headers: { ...upgrade, ...JSON.parse(headers) } })
-  .on('response', ({ statusCode }) => end('refused ' + statusCode))
-  .on('error', (error) => end(error.message))
-  .on('upgrade', (_response, socket, head) => {
-    let text = head.toString('latin1');
-    const look = () => {
-      if (text.includes('40{')) end('let in');
-      if (text.includes('44{')) end('needs a token: ' + text.slice(text.indexOf('44{')));
-    };
-    socket.on('data', (data) => { text += data.toString('latin1'); look(); });
-    // Frames of clients are masked (RFC 6455, 5.3): here with zeros.
-    socket.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x34, 0x30]));
-    look();
-  })
-  .end();
+const shake = (url, headers, tell) => {
+  const asked = request(url + '/socket.io/?EIO=4&transport=websocket', { agent: false, headers: { ...upgrade, ...headers } });
+  const end = (verdict) => { tell(verdict); asked.destroy(); };
+  asked
+    .on('response', ({ statusCode }) => end('refused ' + statusCode))
+    .on('error', (error) => end(error.message))
+    .on('upgrade', (_response, socket, head) => {
+      let text = head.toString('latin1');
+      const look = () => {
+        const isIn = text.includes('40{');
+        if (!isIn && !text.includes('44{')) return;
+        end(isIn ? 'let in' : 'needs a token: ' + text.slice(text.indexOf('44{')));
+        socket.destroy();
+      };
+      socket.on('error', () => undefined);
+      socket.on('data', (data) => { text += data.toString('latin1'); look(); });
+      // Frames of clients are masked (RFC 6455, 5.3): here with zeros.
+      socket.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x34, 0x30]));
+      look();
+    })
+    .end();
+};
+let lines = 0;
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const number = lines++;
+  const { url, headers } = JSON.parse(line);
+  let hasTold = false;
+  shake(url, headers, (verdict) => {
+    if (!hasTold) console.log(number + ' ' + verdict.replaceAll('\\n', ' '));
+    hasTold = true;
+  });
+});
 `;
 
-async function handshake(url: string, headers: Record<string, string>, uid?: number): Promise<string> {
-  const args = ['--input-type=module', '-e', HANDSHAKE, url, JSON.stringify(headers)];
-  const { stdout } = await run(process.execPath, args, { cwd: '/', ...(uid !== undefined && { uid, gid: uid }) });
-  return stdout.trim();
+/** A program of some user that makes handshakes. */
+class Client implements Disposable {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #verdicts: ((verdict: string) => void)[] = [];
+
+  /** @param uid by default that of the tests */
+  constructor(uid?: number) {
+    const as = uid === undefined ? {} : { uid, gid: uid };
+    const args = ['--input-type=module', '-e', HANDSHAKES];
+    this.#child = spawn(process.execPath, args, { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'], ...as });
+    createInterface({ input: this.#child.stdout }).on('line', (line) => {
+      const [, number, verdict] = /^(\d+) (.*)$/.exec(line) ?? [];
+      this.#verdicts[Number(number)]?.(verdict ?? '');
+    });
+  }
+
+  async shakeHands(url: string, headers: Record<string, string>): Promise<string> {
+    const verdict = new Promise<string>((resolve) => this.#verdicts.push(resolve));
+    this.#child.stdin.write(`${JSON.stringify({ url, headers })}\n`);
+    return verdict;
+  }
+
+  [Symbol.dispose](): void {
+    this.#child.stdin.end();
+    this.#child.kill();
+  }
+}
+
+const clients = new Map<number | undefined, Client>();
+
+function handshake(url: string, headers: Record<string, string>, uid?: number): Promise<string> {
+  const client = clients.get(uid) ?? new Client(uid);
+  clients.set(uid, client);
+  return client.shakeHands(url, headers);
 }
 
 const OTHER_UID = 12_345;
@@ -47,6 +98,8 @@ beforeAll(async () => {
     daemons[mode] = await TestDaemon.startCold({ settings: { auth: { mode } } });
 });
 afterAll(async () => {
+  for (const client of clients.values()) client[Symbol.dispose]();
+  clients.clear();
   for (const daemon of Object.values(daemons)) await daemon?.[Symbol.asyncDispose]();
 });
 
