@@ -1,11 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 
 import { WireClient } from '../support/wire.js';
 import { eventually } from '../support/measure.js';
+import { sharedTest } from '../support/shared-test.js';
 import { TestCluster } from './harness/cluster.js';
 
 /** Longer than both parts of the heartbeat of a link, and shorter than the lease, in milliseconds. */
 const FREEZE_MS = 5500;
+/** Sessions that a test leaves do not keep its worker. */
+const ENDING = { drain_timeout: 0.1 };
+
+/** A gateway, to which each test adds a worker of its own. */
+const it = sharedTest(async () => {
+  const cluster = new TestCluster(ENDING);
+  const gateway = await cluster.startGateway();
+  const addWorker = async (name: string) => {
+    const worker = await cluster.startWorker(name);
+    await cluster.register(gateway, worker);
+    return worker;
+  };
+  return { cluster, gateway, addWorker, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
+});
 
 const stdoutOf = (client: WireClient, commandId: string): string =>
   client
@@ -21,17 +36,18 @@ const numbersOf = (client: WireClient, sessionId: string): number[] =>
     .map(({ seq }) => seq);
 
 describe('a worker that is killed', () => {
-  it('is lost at once: requests fail, sessions are closed, and its ids are not found', async () => {
-    await using cluster = new TestCluster();
-    const { gateway, workers } = await cluster.startWith('worker-1');
+  it('is lost at once: requests fail, sessions are closed, and its ids are not found', async ({
+    shared: { cluster, gateway, addWorker },
+  }) => {
+    const worker = await addWorker('worker-1');
     await using client = await cluster.connect(gateway);
-    const id = await client.openSession();
+    const id = await client.openSession({ placement: { node: 'worker-1' } });
     const running = client.run('sleep 60', id, { command_id: 'long' });
     await eventually(async () => {
       expect(await client.request('get_session', { session_id: id })).toMatchObject({ state: 'busy' });
     });
     const killedAt = performance.now();
-    workers[0]!.daemon.signal('SIGKILL');
+    worker.daemon.signal('SIGKILL');
     const answer = await running;
     const tookMs = performance.now() - killedAt;
     expect(answer.error).toMatchObject({
@@ -45,56 +61,57 @@ describe('a worker that is killed', () => {
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
   });
 
-  it('fails what cannot be repeated at once, and may have done it', async () => {
-    await using cluster = new TestCluster();
-    const { gateway, workers } = await cluster.startWith('worker-1');
+  it('fails what cannot be repeated at once, and may have done it', async ({
+    shared: { cluster, gateway, addWorker },
+  }) => {
+    const worker = await addWorker('worker-2');
     await using client = await cluster.connect(gateway);
-    const id = await client.openSession();
-    workers[0]!.daemon.signal('SIGSTOP');
+    const id = await client.openSession({ placement: { node: 'worker-2' } });
+    worker.daemon.signal('SIGSTOP');
     const closing = client.request('close_session', { session_id: id });
-    workers[0]!.daemon.signal('SIGKILL');
+    worker.daemon.signal('SIGKILL');
     expect((await closing).error).toMatchObject({ code: 'NODE_LOST', details: { maybe_executed: true } });
   });
 });
 
 describe('a worker that is frozen for less than the lease', () => {
-  it('runs a command once, and its output comes without a gap', async () => {
-    await using cluster = new TestCluster();
-    const { gateway, workers } = await cluster.startWith('worker-1');
+  it('runs a command once, and its output comes without a gap', async ({ shared: { cluster, gateway, addWorker } }) => {
+    const worker = await addWorker('worker-3');
     await using client = await cluster.connect(gateway);
-    const id = await client.openSession();
-    const counter = `${workers[0]!.daemon.workspace}/runs`;
+    const id = await client.openSession({ placement: { node: 'worker-3' } });
+    const counter = `${worker.daemon.workspace}/runs`;
     const running = client.run(`echo run >> ${counter}; for i in $(seq 60); do echo $i; sleep 0.1; done`, id, {
       command_id: 'counted',
       stream: true,
     });
     await client.event('command_output', ({ command_id }) => command_id === 'counted');
-    workers[0]!.daemon.signal('SIGSTOP');
+    worker.daemon.signal('SIGSTOP');
     await new Promise((resolve) => setTimeout(resolve, FREEZE_MS));
-    workers[0]!.daemon.signal('SIGCONT');
+    worker.daemon.signal('SIGCONT');
     expect(await running).toMatchObject({ status: 'completed', exit_code: 0 });
     const lines = Array.from({ length: 60 }, (_, index) => `${index + 1}\n`).join('');
     await client.until(() => (stdoutOf(client, 'counted') === lines ? true : undefined));
     expect(await client.run(`wc -l < ${counter}`, id)).toMatchObject({
       stdout: expect.stringMatching(/^\s*1\n$/) as string,
     });
-    expect(client.all('session_reattached')).toMatchObject([{ session_id: id, node: 'worker-1', gap: null }]);
+    expect(client.all('session_reattached')).toMatchObject([{ session_id: id, node: 'worker-3', gap: null }]);
     const numbers = numbersOf(client, id);
     expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => one - other));
   });
 });
 
 describe('a worker that was started again', () => {
-  it('has other ids: the old ones are not found, and the new ones are used', async () => {
-    await using cluster = new TestCluster();
-    const { gateway, workers } = await cluster.startWith('worker-1');
+  it('has other ids: the old ones are not found, and the new ones are used', async ({
+    shared: { cluster, gateway, addWorker },
+  }) => {
+    const worker = await addWorker('worker-4');
     await using client = await cluster.connect(gateway);
-    const old = await client.openSession();
-    const { url } = workers[0]!;
-    workers[0]!.daemon.signal('SIGKILL');
-    await workers[0]!.daemon.exited;
-    await cluster.startWorker('worker-1', { cluster: { link_port: Number(new URL(url).port) } });
-    const id = await eventually(() => client.openSession(), 10_000);
+    const old = await client.openSession({ placement: { node: 'worker-4' } });
+    const { url } = worker;
+    worker.daemon.signal('SIGKILL');
+    await worker.daemon.exited;
+    await cluster.startWorker('worker-4', { cluster: { link_port: Number(new URL(url).port) } });
+    const id = await eventually(() => client.openSession({ placement: { node: 'worker-4' } }), 10_000);
     expect(id).not.toBe(old);
     expect((await client.request('get_session', { session_id: old })).error).toMatchObject({
       code: 'SESSION_NOT_FOUND',
@@ -106,7 +123,7 @@ describe('a worker that was started again', () => {
 
 describe('a gateway that is killed', () => {
   it('leaves sessions alive: a client goes on at another gateway', async () => {
-    await using cluster = new TestCluster();
+    await using cluster = new TestCluster(ENDING);
     const { gateway, workers } = await cluster.startWith('worker-1');
     const second = await cluster.startGateway('gate-2');
     await cluster.register(second, workers[0]!);
