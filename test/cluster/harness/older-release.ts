@@ -17,6 +17,9 @@ export const OLDER_VERSION = '0.0.1';
 
 const COMPILER = { target: ScriptTarget.ES2023, module: ModuleKind.ESNext, verbatimModuleSyntax: true };
 
+/** A package that is gone since, and the one in its place: both give the width of a text. */
+const [GONE, IN_PLACE] = ["from 'string-width'", "from 'fast-string-width'"];
+
 /** False in a clone without the history, such as one with `--depth 1`, and in the package. */
 export const hasHistory =
   spawnSync('git', ['cat-file', '-e', `${OLDER_COMMIT}^{tree}`], { cwd: ROOT, stdio: 'ignore' }).status === 0;
@@ -41,8 +44,9 @@ export function makeOlderRelease(folder: string): readonly string[] {
   for (const path of readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.ts') || path.startsWith('dashboard')) continue;
     const output = join(folder, 'dist', path.replace(/\.ts$/, '.js'));
+    const text = readFileSync(join(folder, 'src', path), 'utf8').replace(GONE, IN_PLACE);
     mkdirSync(dirname(output), { recursive: true });
-    writeFileSync(output, withoutTypes(path, readFileSync(join(folder, 'src', path), 'utf8')));
+    writeFileSync(output, withoutTypes(path, text));
   }
   const drivers = 'engine/shells/drivers';
   cpSync(join(folder, 'src', drivers), join(folder, 'dist', drivers), { recursive: true });
