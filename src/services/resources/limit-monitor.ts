@@ -225,10 +225,20 @@ export class LimitMonitor {
       if (!this.#sampler.hasOthers()) {
         this.#sampler.startPeriod();
         this.#escalation.startOver();
+        if (breach) this.#endFullShell(breach);
       } else if (breach) this.#settle();
     });
   }
+
+  /** The shell alone may hold what its command was ended for: the next command would be ended for it too. */
+  #endFullShell({ resource, limit }: Breach): void {
+    const observed = resource === 'memory_mb' ? this.#sampler.memoryNowMb() : 0;
+    if (observed <= limit) return;
+    this.#end(this.#escalation.next(performance.now(), ONLY_SHELL), { resource, limit, observed });
+  }
 }
+
+const ONLY_SHELL: Endable = { command: 'none', hasRest: () => false, canEndShell: true };
 
 /** Whether nothing has been used between two samples. */
 const isSame = (a: GroupSample, b: GroupSample): boolean =>

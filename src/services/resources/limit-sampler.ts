@@ -85,6 +85,12 @@ export class LimitSampler {
     return pids.some((pid) => !this.#target.own.includes(pid));
   }
 
+  /** Memory of the processes now, without files, in MB; 0 where the kernel keeps its limit, or that is not known at once. */
+  memoryNowMb(): number {
+    const sample = this.#target.group.isKeptByKernel ? undefined : this.#target.group.sampleNow();
+    return sample ? (sample.memoryBytes - (sample.fileBytes ?? 0)) / MB : 0;
+  }
+
   /** Starts the counts with the next command, even if it ends before it is sampled. */
   startPeriod(): void {
     this.#since = 'command';
