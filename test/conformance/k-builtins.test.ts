@@ -86,6 +86,8 @@ const builtins: Trap[] = [
     steps: BUILTINS.flatMap((name) => [
       run(`function ${name} { echo hacked; }`),
       stillWorks(),
+      // Before a command that may end the shell, its state may be saved.
+      run('/bin/echo ok # exec', { stdout: 'ok\n' }),
       disturb(`\\unset -f -- ${name}`),
     ]),
     probe: stillWorks,

@@ -42,7 +42,7 @@ exit() {
   if (($# > 1)); then
     builtin printf 'bash: exit: too many arguments\n' >&2
     __sa_code=
-    return 1
+    builtin return 1
   elif (($#)); then
     if [[ $1 == ?([-+])+([0-9]) ]]; then
       __sa_code=$(($1 & 255))
@@ -256,7 +256,7 @@ __sa_serve() {
   while ((1)); do
     # An interrupt has taken the first character of the body; the last one is a filler of __sa_hook.
     [[ $__sa_body == '<'* ]] || __sa_body="<${__sa_body%?}"
-    [[ $__sa_in == '>'[sr]* ]] || return 0
+    [[ $__sa_in == '>'[sr]* ]] || builtin return 0
     [[ $__sa_in == '>s'* ]] || __sa_tidy
     __sa_values=${__sa_body:23} __sa_in= __sa_body=
     __sa_save
@@ -274,7 +274,7 @@ __sa_align() {
     builtin read -r -N 1 -u 100 __sa_body || builtin exit 0
     __sa_in=${__sa_in:1}$__sa_body __sa_body=
   done
-  [[ $__sa_in != '>'* ]] || return 0
+  [[ $__sa_in != '>'* ]] || builtin return 0
   [[ $__sa_in == [a-zA-Z][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]'<' ]] || __sa_lost
   __sa_in=">${__sa_in%<}"
   builtin read -r -N "$((10#${__sa_in:11:4} - 1))" -u 100 __sa_body || builtin exit 0

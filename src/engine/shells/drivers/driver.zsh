@@ -42,7 +42,7 @@ exit() {
   if (( $# > 1 )); then
     builtin print -ru2 -- 'zsh: exit: too many arguments'
     __sa_code=''
-    return 1
+    builtin return 1
   fi
   __sa_code=$(( ${1-$__sa_code} & 255 ))
   [[ ! -o err_exit ]] || __sa_errexit=1
@@ -122,7 +122,7 @@ __sa_show_values() {
   builtin emulate -L zsh
   builtin print -r -- "#values $__sa_values"
   for __sa_name in ${(s: :)__sa_values}; do
-    (( ${(P)+__sa_name} )) || continue
+    (( ${(P)+__sa_name} )) || builtin continue
     __sa_value="${(P)__sa_name}"
     builtin print -r -- "#value $__sa_name ${#__sa_value} ${(q)__sa_value[1,65536]}"
   done
@@ -136,11 +136,11 @@ __sa_save_variables() {
   for __sa_name in ${(k)parameters}; do
     case $__sa_name:${parameters[$__sa_name]} in
       (IFS:*) ;;
-      (*export*|*special*|*hide*|*local*|*tied*|*undefined*) continue ;;
+      (*export*|*special*|*hide*|*local*|*tied*|*undefined*) builtin continue ;;
     esac
-    [[ $__sa_name != (__sa_*|OLDPWD|PWD|TTY|LOGNAME|MAILCHECK|NULLCMD|READNULLCMD|WATCHFMT|LISTMAX|DIRSTACKSIZE) ]] || continue
+    [[ $__sa_name != (__sa_*|OLDPWD|PWD|TTY|LOGNAME|MAILCHECK|NULLCMD|READNULLCMD|WATCHFMT|LISTMAX|DIRSTACKSIZE) ]] || builtin continue
     __sa_value="${(P)__sa_name}"
-    (( ${#__sa_value} <= 1000000 && (__sa_left -= ${#__sa_value} + 100) > 0 )) || continue
+    (( ${#__sa_value} <= 1000000 && (__sa_left -= ${#__sa_value} + 100) > 0 )) || builtin continue
     builtin typeset -p -- "$__sa_name"
   done
   __sa_name='' __sa_value=''
@@ -157,8 +157,8 @@ __sa_save_settings() {
   builtin emulate -L zsh
   for __sa_name in ${(k)__sa_now}; do
     # Some cannot be set, and some are the driver's.
-    [[ $__sa_name != (aliases|errexit|exec|interactive|login|privileged|restricted|shinstdin|singlecommand|stdin|zle) ]] || continue
-    [[ ${__sa_now[$__sa_name]} != ${__sa_options[$__sa_name]} ]] || continue
+    [[ $__sa_name != (aliases|errexit|exec|interactive|login|privileged|restricted|shinstdin|singlecommand|stdin|zle) ]] || builtin continue
+    [[ ${__sa_now[$__sa_name]} != ${__sa_options[$__sa_name]} ]] || builtin continue
     if [[ ${__sa_now[$__sa_name]} == on ]]; then
       builtin print -r -- "builtin setopt $__sa_name"
     else
