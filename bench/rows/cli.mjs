@@ -6,8 +6,10 @@ import { inRounds } from '../measure.mjs';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const run = promisify(execFile);
+/** Node.js 20 reads the certificates of a variable at each start, which would be most of the floor. */
+const ENVIRONMENT = { ...process.env, NODE_EXTRA_CA_CERTS: '' };
 const node = (args, url) =>
-  run(process.execPath, args, { env: { ...process.env, ...(url && { SHELL_ADAPTER_URL: url }) } });
+  run(process.execPath, args, { env: { ...ENVIRONMENT, ...(url && { SHELL_ADAPTER_URL: url }) } });
 
 /** Runs a command line beside Node.js alone: both are whole processes. */
 const timeCommand = (args) => ({
