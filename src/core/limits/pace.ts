@@ -5,8 +5,7 @@ export const SHORTEST_MS = 5;
 /** The longest interval while a command with limits runs, in milliseconds. */
 const BUSY_MS = 100;
 /**
- * The same while nothing changes, where a sample is dear: what begins to grow after a rest is found some hundred
- * milliseconds later.
+ * The same while nothing changes, where sampling is expensive. Growth that begins then is noticed up to 200 ms later.
  */
 const STILL_MS = 300;
 /**
@@ -23,7 +22,7 @@ export interface Pace {
   readonly now: readonly Finding[];
   /** Whether a command runs, rather than only background processes of earlier ones. */
   readonly hasCommand: boolean;
-  /** Whether samples are dear, and the last one has found nothing changed. */
+  /** Whether sampling is expensive, and nothing has changed since the last sample. */
   readonly isStill: boolean;
 }
 

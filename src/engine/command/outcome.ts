@@ -86,7 +86,7 @@ export const exitCodeOfSignal = (signal: NodeJS.Signals): number => SIGNAL_EXIT_
 /** How a command has ended, by the reason for which it was ended. */
 type HowEnded = Pick<CommandOutcome, 'status' | 'killedBy' | 'breach'>;
 
-/** Says how a command has ended that was to end for a reason, or for none. */
+/** Returns how a command has ended; without a reason it has completed. */
 export const howEnded = (reason: EndReason | undefined): HowEnded =>
   reason
     ? { status: reason.status, killedBy: reason.killedBy, breach: reason.breach ?? null }

@@ -31,7 +31,7 @@ export interface UsageReader {
   sample(age?: ListAge): Promise<ProcessSnapshot>;
   /** Samples all processes synchronously; undefined where that requires other programs. */
   sampleNow(): ProcessSnapshot | undefined;
-  /** Returns a process with its children; empty when that is not available synchronously, or dear. */
+  /** Returns a process with its children; empty when that is not available synchronously, or expensive. */
   family(pid: number): readonly ProcessEntry[];
   /**
    * Returns the CPU time of a process and of children that it has waited for, in clock ticks, at the latest time of which

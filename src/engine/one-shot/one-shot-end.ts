@@ -55,7 +55,7 @@ const notStarted = (code: string, message: string): Warning => ({
   message: `The command was not run: ${message}`,
 });
 
-/** Says that a command has not run, because a file that its sandbox was to hide went while it was made. */
+/** Returns a warning that the command has not run, if a file to hide was removed while its sandbox was started. */
 function unmadeSandbox(complaint: Buffer | undefined): readonly Warning[] {
   const text = complaint?.toString().trim() ?? '';
   return isPlaceGone(text) ? [notStarted('', `${text}. It can be sent again`)] : [];

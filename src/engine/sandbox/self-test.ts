@@ -14,7 +14,7 @@ import type { UserLaunch } from '../user/user-launch.js';
 const TIMEOUT_MS = 10_000;
 /** Environment of the test. */
 const ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
-/** Attempts at a sandbox of which a hidden path goes while it is made. */
+/** Attempts to start a sandbox when a hidden path is removed meanwhile. */
 const MAX_ATTEMPTS = 3;
 /** Largest output of a test, in characters: one line is enough. */
 const MAX_OUTPUT = 64 * 1024;

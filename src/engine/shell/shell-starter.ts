@@ -50,7 +50,7 @@ export class ShellStarter {
 
   /**
    * Starts a shell; tries once more if it is not ready in time, is killed right after, or if a hidden path of its sandbox
-   * went meanwhile.
+   * was removed meanwhile.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
   async startWithRetry(kind: ShellKind): Promise<ShellProcess> {

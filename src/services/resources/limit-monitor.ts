@@ -89,10 +89,10 @@ export class LimitMonitor {
 
   /**
    * Time until the next sample, in milliseconds.
-   * @param isDear whether a sample costs so much that those of processes which rest are worth saving
+   * @param isExpensive whether sampling costs so much that idle processes are sampled less often
    */
-  takePause(isDear: boolean): number {
-    const pauseMs = this.#pace.next(this.watched.running !== undefined, isDear && this.#isStill);
+  takePause(isExpensive: boolean): number {
+    const pauseMs = this.#pace.next(this.watched.running !== undefined, isExpensive && this.#isStill);
     return Math.min(pauseMs, Math.max(SHORTEST_MS, this.#listener.wantedIntervalMs() ?? Infinity));
   }
 
@@ -230,7 +230,7 @@ export class LimitMonitor {
     });
   }
 
-  /** The shell alone may hold what its command was ended for: the next command would be ended for it too. */
+  /** Ends the shell if it alone still exceeds the memory limit for which its command was ended: the next command would be ended for it, too. */
   #endFullShell({ resource, limit }: Breach): void {
     const observed = resource === 'memory_mb' ? this.#sampler.memoryNowMb() : 0;
     if (observed <= limit) return;

@@ -49,7 +49,7 @@ export class LimitSampler {
     numbers.note(sample.pids);
     const commandSince = running?.meter.note(sample) ?? sample;
     const since = this.#startOfPeriod(sample, commandSince);
-    // Of what has ended without a sample nothing counts for what comes after it.
+    // Usage of a command that ends before it is sampled must not count against the next command.
     this.#since = running || this.hasOthers(sample.pids) ? since : 'command';
     this.#window.push(performance.now(), sample.cpuMs);
     const isWriting = sample.writtenBytes - (this.#last ?? since).writtenBytes > WRITER_BYTES;
@@ -71,7 +71,7 @@ export class LimitSampler {
     // Usage of a command between its breach and its end does not count against background jobs.
     if (this.#since === 'sample' || this.#target.running?.endReason?.breach) return sample;
     if (this.#since === 'command') return commandSince;
-    // Nothing but the shell runs: what others have used before the command is over.
+    // Only the shell runs: usage of processes that ended before the command does not count.
     return this.hasOthers(sample.pids) ? this.#since : laterOf(this.#since, commandSince);
   }
 
@@ -85,7 +85,7 @@ export class LimitSampler {
     return pids.some((pid) => !this.#target.own.includes(pid));
   }
 
-  /** Memory of the processes now, without files, in MB; 0 where the kernel keeps its limit, or that is not known at once. */
+  /** Current memory of the processes without files in memory, in MB; 0 where the kernel enforces the limit, or when it is not available synchronously. */
   memoryNowMb(): number {
     const sample = this.#target.group.isKeptByKernel ? undefined : this.#target.group.sampleNow();
     return sample ? (sample.memoryBytes - (sample.fileBytes ?? 0)) / MB : 0;

@@ -60,7 +60,7 @@ export class ResourceMonitor implements Disposable {
   watch(watched: LimitTarget, listener: LimitListener): void {
     const watch = this.#watches.get(watched) ?? this.#add(watched, listener);
     watch.monitor.beginCommand();
-    // Where a sample is dear, most commands end before it is worth its cost.
+    // Where sampling is expensive, most commands end before a sample is worth its cost.
     this.#sampleAt(watch, performance.now() + this.#restOf(this.#programMs));
   }
 

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+
 /** Path of ps(1) on Linux, macOS and the BSDs. */
 const PS = '/bin/ps';
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
@@ -12,7 +13,7 @@ export interface Listing {
   readonly pid: number | undefined;
 }
 
-/** What says why ps(1) could not be run, with the errno: that of exhaustion has an error code of its own. */
+/** Error of a failed run of ps(1), with the errno: exhaustion has its own error code. */
 const notListed = (cause: Error): Error =>
   Object.assign(new Error(`processes cannot be listed: ${cause.message}`, { cause }), {
     code: (cause as NodeJS.ErrnoException).code,

@@ -256,7 +256,7 @@ describe('the pace', () => {
     ['the first look is soon followed by another', { lastPauseMs: undefined }, 5],
     ['pauses double', { lastPauseMs: 20 }, 40],
     ['up to 100 ms with limits', {}, 100],
-    ['up to 300 ms while nothing changes, where a sample is dear', { lastPauseMs: 200, isStill: true }, 300],
+    ['up to 300 ms while nothing changes, where sampling is expensive', { lastPauseMs: 200, isStill: true }, 300],
     ['up to a second without', { lastPauseMs: 800, before: [], now: [] }, 1000],
     ['up to a second for background processes', { lastPauseMs: 800, hasCommand: false }, 1000],
     ['half of the way to a limit', { before: at(0.2), now: at(0.6) }, 50],
