@@ -1,24 +1,25 @@
 import type { Command } from '../command/command.js';
 import { type CommandEnd, killOf, type Warning } from '../command/outcome.js';
 import type { Kill } from '../command/resource-use.js';
-import { sendSignal } from '../process/end-processes.js';
 import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/shell-loss.js';
 import type { ShellReport } from '../shell/shell-reports.js';
 import { requestFor } from '../shell/shell-request.js';
 import type { TerminalExit } from '../shell/terminal.js';
-import { WedgeDetector } from '../shell/wedge-detector.js';
 import { BackgroundJobs } from './background-jobs.js';
 import { CommandRun } from './command-run.js';
 import { FastPathTimer } from './fast-path-timer.js';
 import type { SessionContext } from './session-context.js';
 import { noteKernelActions, startWithinSessionLimits } from './session-limit-target.js';
+import { WedgeGuard } from './wedge-guard.js';
 
 /** Runs the commands of a session in its shell, one at a time: start, report, output, settled result. */
 export class RunCycle implements Disposable {
   /** The last kill for a limit; cleared when a command has ended normally since. */
   lastKill: Kill | undefined;
+  /** Kills a shell that will not recover. */
+  readonly wedge: WedgeGuard;
   readonly #context: SessionContext;
   readonly #jobs = new BackgroundJobs();
   readonly #fastPathTimer = new FastPathTimer<CommandRun>(
@@ -26,21 +27,20 @@ export class RunCycle implements Disposable {
     (run, mayHaveLeft) => {
       if (run === this.#run && !run.isSettled) {
         run.startMonitoring();
-        this.#watch ??= this.#watchOver(run.command);
+        this.wedge.watch(run.command);
       } else if (!mayHaveLeft) return;
       this.#context.listener.onLingering();
     },
   );
   #run: CommandRun | undefined;
-  #watch: WedgeDetector | undefined;
   /** The command that was taken back last: it is not taken back again. */
   #takenBack: Command | undefined;
   /** Warnings for the next result about the time before its command. */
   #pendingWarnings: Warning[] = [];
-  #wedge: string | undefined;
 
   constructor(context: SessionContext) {
     this.#context = context;
+    this.wedge = new WedgeGuard(context);
   }
 
   /** The command in flight. */
@@ -67,18 +67,6 @@ export class RunCycle implements Disposable {
   /** Adds a warning to the next result, for events between two commands. */
   noteWarning(warning: Warning): void {
     this.#pendingWarnings.push(warning);
-  }
-
-  /** Records terminal input: a later wait for input counts as a new one. */
-  noteInput(): void {
-    this.#watch?.noteActivity();
-  }
-
-  /** Why the shell was found unusable, if it was. Clears the reason. */
-  takeWedge(): string | undefined {
-    const wedge = this.#wedge;
-    this.#wedge = undefined;
-    return wedge;
   }
 
   /** Forgets warnings of the time before a reset. */
@@ -122,7 +110,9 @@ export class RunCycle implements Disposable {
       this.#context.next();
       return;
     }
-    const onOutput = () => this.#watch?.noteActivity();
+    const onOutput = () => {
+      this.wedge.noteActivity();
+    };
     const { killGraceMs } = options;
     this.#run = new CommandRun(command, { shell, slot, number, nonce, startMarker, killGraceMs, onOutput });
     this.#fastPathTimer.begin(this.#run);
@@ -131,11 +121,11 @@ export class RunCycle implements Disposable {
   /** Takes a report of the driver. */
   readonly onReport = (report: ShellReport): void => {
     const run = this.#run;
-    if (run && report.nonce === 'lost') this.#giveUp(run.command, 'The shell could no longer read its commands');
+    if (run && report.nonce === 'lost') this.wedge.giveUp(run.command, 'The shell could no longer read its commands');
     // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
     if (run?.nonce !== report.nonce || run.isSettled) return;
-    this.#context.sessionShell.idleSince = performance.now();
-    this.#watch?.stop();
+    this.#context.sessionShell.shell.idleSince = performance.now();
+    this.wedge.stop();
     this.#pendingWarnings.push(...noteKernelActions(run.command, this.#context.limitTarget, report.exitCode));
     const settled = run.settle('reported');
     if (settled) void settled.then(() => this.#finish(run, report));
@@ -152,8 +142,7 @@ export class RunCycle implements Disposable {
     if (!this.#context.sessionShell.shell.takeBackRequest(run.nonce)) return undefined;
     this.#takenBack = run.command;
     run.abandon();
-    this.#watch?.stop();
-    this.#watch = undefined;
+    this.wedge.stop();
     this.#run = undefined;
     return run.command;
   }
@@ -172,30 +161,11 @@ export class RunCycle implements Disposable {
     state: 'restarted' | 'closed',
     warnings: readonly Warning[],
   ): Promise<void> {
-    this.#watch?.stop();
+    this.wedge.stop();
     await run.settle('exited');
     run.finishOutput(() => undefined);
     if (this.#run === run) this.#settle(run, exit.signal > 0 ? 128 + exit.signal : exit.exitCode, state, warnings);
     run.readOn();
-  }
-
-  #watchOver(command: Command): WedgeDetector {
-    const { sessionShell, options, listener } = this.#context;
-    return new WedgeDetector(sessionShell.shell, options.wedgeTimeoutMs, {
-      onAwaitingInput: () => {
-        listener.onAwaitingInput(command);
-      },
-      onWedged: (why) => {
-        this.#giveUp(command, why);
-      },
-    });
-  }
-
-  /** Kills an unusable shell; its exit settles the command. */
-  #giveUp(command: Command, why: string): void {
-    this.#wedge ??= why;
-    command.requestEnd({ status: 'killed', killedBy: 'signal' });
-    sendSignal(this.#context.sessionShell.shell.pid, 'SIGKILL');
   }
 
   #finish(run: CommandRun, report: ShellReport): Promise<unknown> | undefined {
@@ -204,7 +174,7 @@ export class RunCycle implements Disposable {
     const { sessionShell } = this.#context;
     const { shell } = sessionShell;
     if (report.exitCode !== 0 && !shell.hasItsFiles) {
-      this.#giveUp(run.command, 'The files of the shell in the runtime directory were removed');
+      this.wedge.giveUp(run.command, 'The files of the shell in the runtime directory were removed');
       return undefined;
     }
     const { askAside } = shell.processes;
@@ -238,7 +208,6 @@ export class RunCycle implements Disposable {
 
   #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {
     this.#run = undefined;
-    this.#watch = undefined;
     const { sessionShell, options } = this.#context;
     const { shell } = sessionShell;
     shell.terminal.discardInput();

@@ -18,8 +18,6 @@ interface LimitedSession {
   readonly options: Pick<SessionOptions, 'limits'>;
   readonly shell: ShellProcess;
   readonly running: Command | undefined;
-  /** See `LimitTarget`. */
-  readonly idleSince: number;
   /** Returns the processes that the running command has started. */
   findRunning(): ProcessEntry[];
   cancel(command: Command, reason: EndReason): void;
@@ -55,7 +53,7 @@ export class SessionLimitTarget implements LimitTarget {
   }
 
   get idleSince(): number {
-    return this.#session.idleSince;
+    return this.#session.shell.idleSince;
   }
 
   get isEnding(): LimitTarget['isEnding'] {

@@ -8,13 +8,10 @@ import type { SessionContext } from './session-context.js';
 /** The terminal of a session: what is typed into it, who reads that, and its size. */
 export class SessionTerminal implements Disposable {
   readonly #context: Pick<SessionContext, 'sessionShell' | 'listener'>;
-  readonly #cycle: Pick<RunCycle, 'noteInput'>;
+  readonly #cycle: Pick<RunCycle, 'wedge'>;
   readonly #echo: TerminalEcho;
 
-  constructor(
-    context: Pick<SessionContext, 'sessionShell' | 'listener' | 'options'>,
-    cycle: Pick<RunCycle, 'noteInput'>,
-  ) {
+  constructor(context: Pick<SessionContext, 'sessionShell' | 'listener' | 'options'>, cycle: Pick<RunCycle, 'wedge'>) {
     this.#context = context;
     this.#cycle = cycle;
     this.#echo = new TerminalEcho(context.options.pool.env['PATH'] ?? '');
@@ -55,7 +52,7 @@ export class SessionTerminal implements Disposable {
     const { terminal } = this.#context.sessionShell.shell;
     const accepted = terminal.write(data);
     if (isEndOfFile) terminal.writeEndOfFile();
-    this.#cycle.noteInput();
+    this.#cycle.wedge.noteActivity();
     return accepted;
   }
 

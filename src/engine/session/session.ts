@@ -97,11 +97,6 @@ export class Session {
     return this.#cycle.run?.command;
   }
 
-  /** Since when the shell waits for commands, on the monotonic clock, in milliseconds; Infinity while it does not. */
-  get idleSince(): number {
-    return this.#sessionShell.idleSince;
-  }
-
   /** Queued commands, in order. */
   get queued(): readonly Command[] {
     return this.#queue.commands;
@@ -137,9 +132,7 @@ export class Session {
     return this.isIdle ? this.#sessionShell.readState(names) : undefined;
   }
 
-  /**
-   * The state that was saved after the last command; undefined while the session is busy, and until the state is saved.
-   */
+  /** The state saved after the last command; undefined while the session is busy, and until the state is saved. */
   savedState(): string | undefined {
     return this.isIdle ? this.#sessionShell.savedState : undefined;
   }

@@ -54,7 +54,7 @@ export class ShellRecovery {
     const command = mustRestore ? cycle.takeBack() : undefined;
     if (command) queue.putBack(command);
     cycle.noteExit(exit);
-    const wedge = cycle.takeWedge();
+    const wedge = cycle.wedge.takeReason();
     const warnings = isClosed ? [] : describeLoss(sessionShell.shell, exit, wedge, options.log);
     const { run } = cycle;
     const finished = run && cycle.finishExited(run, exit, isClosed ? 'closed' : 'restarted', warnings);

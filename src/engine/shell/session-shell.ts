@@ -59,11 +59,6 @@ export interface SessionShellOptions {
  * old one; the listener receives the reports of the current shell.
  */
 export class SessionShell {
-  /**
-   * When the shell has reported the end of its last command, on the monotonic clock, in milliseconds. Infinity while it runs
-   * one, and before the first.
-   */
-  idleSince = Infinity;
   readonly #options: SessionShellOptions;
   readonly #listener: ShellListener;
   #shell: ShellProcess;
@@ -156,7 +151,6 @@ export class SessionShell {
   /** Sends a request to the shell; returns the nonce with which the shell reports its end. */
   send(request: ShellRequest): string {
     const nonce = this.#shell.send(request);
-    this.idleSince = Infinity;
     this.#isBusy = true;
     return nonce;
   }
@@ -209,7 +203,7 @@ export class SessionShell {
 
   /** Asks the shell to exit, so that its EXIT trap runs, and waits for that. */
   async letExit(): Promise<void> {
-    this.#hiddenByExit = await letExit(this.#shell, this.idleSince);
+    this.#hiddenByExit = await letExit(this.#shell);
   }
 
   /**
@@ -230,7 +224,6 @@ export class SessionShell {
 
   #adopt(shell: ShellProcess): void {
     this.#shell = shell;
-    this.idleSince = Infinity;
     this.#isBusy = false;
     this.#isUnsaved = true;
     shell.terminal.resize(this.#size.cols, this.#size.rows);

@@ -18,14 +18,11 @@ const ALONE_MS = 1000;
 /** Longest polling interval, in milliseconds. */
 const MAX_PAUSE_MS = 20;
 
-/**
- * Asks a shell to exit, so that its EXIT trap runs, and waits for that. Returns processes that the exit would hide.
- * @param idleSince since when the shell has waited for commands, on the monotonic clock, in milliseconds
- */
-export async function letExit(shell: ShellProcess, idleSince: number): Promise<readonly ProcessEntry[]> {
+/** Asks a shell to exit, so that its EXIT trap runs, and waits for that. Returns processes that the exit would hide. */
+export async function letExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
   const { processes, terminal, pid } = shell;
   if (terminal.hasExited) return [];
-  const { entry, hidden } = await lookBeforeExit(shell, idleSince);
+  const { entry, hidden } = await lookBeforeExit(shell);
   if (!entry) return [];
   shell.askToExit();
   const isThere = () => (processes.askAside ? pidExists(pid) : processes.isAlive(entry));
@@ -46,13 +43,13 @@ interface BeforeExit {
   readonly hidden: readonly ProcessEntry[];
 }
 
-async function lookBeforeExit(shell: ShellProcess, idleSince: number): Promise<BeforeExit> {
+async function lookBeforeExit(shell: ShellProcess): Promise<BeforeExit> {
   const { platform, processes, pid } = shell;
   const { askAside, read } = processes;
   const look = () => ({ entry: read(pid), hidden: platform.can.marks ? [] : findSessionProcesses(shell) });
   if (!askAside) return look();
   // A shell that waits starts nothing: what was alone with it then is so still. Not for long: it may have traps.
-  const before = await askAside(look, Math.max(idleSince, performance.now() - ALONE_MS));
+  const before = await askAside(look, Math.max(shell.idleSince, performance.now() - ALONE_MS));
   return before.entry && before.hidden.length === 0 ? before : askAside(look);
 }
 

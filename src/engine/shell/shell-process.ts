@@ -57,6 +57,11 @@ export class ShellProcess {
   readonly processes: Processes;
   /** See `SignalledShell`. */
   readonly stops = new Turns();
+  /**
+   * When the shell has reported the end of its last command, on the monotonic clock, in milliseconds. Infinity while it runs
+   * one, and before the first.
+   */
+  idleSince = Infinity;
   /** The user of the shell, if it is not the daemon's. */
   readonly owner: FileOwner | undefined;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
@@ -198,6 +203,7 @@ export class ShellProcess {
     const nonce = randomText(NONCE_BYTES);
     const { text, number } = request;
     this.#send({ mode, slot: slot.name, number: commandNumber(number), nonce, text }, slot);
+    this.idleSince = Infinity;
     return nonce;
   }
 
