@@ -14,6 +14,7 @@ import { renderEvents } from './docs/events-page.mjs';
 import { renderManPage } from './docs/man-page.mjs';
 import { renderMetrics } from './docs/metrics-page.mjs';
 import { renderPythonModels, renderPythonRequests } from './docs/python-models.mjs';
+import { renderWarnings } from './docs/warnings-page.mjs';
 import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
 import { renderProtocolDocument } from '../dist/core/protocol/document.js';
 
@@ -23,6 +24,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PAGES = {
   'docs/reference/protocol.md': renderProtocolDocument,
   'docs/reference/errors.md': renderErrors,
+  'docs/reference/warnings.md': renderWarnings,
   'docs/reference/events.md': renderEvents,
   'docs/reference/cli.md': renderCommandLine,
   'docs/reference/configuration.md': renderConfigurationPage,

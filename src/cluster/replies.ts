@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../core/errors.js';
+import type { WarningCode } from '../core/warnings.js';
 import type { RoutedReply } from '../services/ports/cluster-port.js';
 import type { LinkReply } from './links/link-types.js';
 
@@ -31,9 +32,10 @@ export function withEarlierTry(answer: RoutedReply): RoutedReply {
 export function withNoClaim(answer: RoutedReply): RoutedReply {
   const { reply } = answer;
   if ('error' in reply || !('warnings' in reply)) return answer;
+  const code: WarningCode = 'NO_CLAIM';
   const message =
     'the registry of the cluster does not answer: if the same command_id is sent to another node, the command may run twice';
-  return { ...answer, reply: { ...reply, warnings: [...(reply.warnings ?? []), { code: 'NO_CLAIM', message }] } };
+  return { ...answer, reply: { ...reply, warnings: [...(reply.warnings ?? []), { code, message }] } };
 }
 
 /** Errors of this node itself, which no worker has recorded. */

@@ -77,6 +77,7 @@ describe('the package', () => {
       'config/seed.yaml',
       'docs/reference/protocol.md',
       'docs/reference/errors.md',
+      'docs/reference/warnings.md',
       'scripts/init',
       'man/shell-adapter.1',
       'completions/shell-adapter.bash',

@@ -205,7 +205,7 @@ class CommandResultLimit(TypedDict):
 
 class CommandResultWarnings(TypedDict):
     code: str
-    """Stable name of the warning"""
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
     """What happened and what to do"""
 
@@ -289,7 +289,7 @@ class CommandInfoLimit(TypedDict):
 
 class CommandInfoWarnings(TypedDict):
     code: str
-    """Stable name of the warning"""
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
     """What happened and what to do"""
 
@@ -409,7 +409,7 @@ class SessionPeaks(TypedDict):
 
 class SessionWarnings(TypedDict):
     code: str
-    """Stable name of the warning"""
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
     """What happened and what to do"""
     since: str
@@ -1131,7 +1131,7 @@ class ListCommandsAnswerCommandsLimit(TypedDict):
 
 class ListCommandsAnswerCommandsWarnings(TypedDict):
     code: str
-    """Stable name of the warning"""
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
     """What happened and what to do"""
 
@@ -1587,7 +1587,9 @@ class ReadFileRequest(TypedDict):
 
 class ReadFileAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 ReadFileAnswer = TypedDict(
@@ -1642,7 +1644,9 @@ class WriteFileRequest(TypedDict):
 
 class WriteFileAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 WriteFileAnswer = TypedDict(
@@ -1686,7 +1690,9 @@ class EditFileRequest(TypedDict):
 
 class EditFileAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 EditFileAnswer = TypedDict(
@@ -1742,7 +1748,9 @@ class ListDirectoryAnswerEntries(TypedDict):
 
 class ListDirectoryAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 ListDirectoryAnswer = TypedDict(
@@ -1779,7 +1787,9 @@ class StatPathRequest(TypedDict):
 
 class StatPathAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 StatPathAnswer = TypedDict(
@@ -1825,7 +1835,9 @@ class MakeDirectoryRequest(TypedDict):
 
 class MakeDirectoryAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 MakeDirectoryAnswer = TypedDict(
@@ -1863,7 +1875,9 @@ class MovePathRequest(TypedDict):
 
 class MovePathAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 MovePathAnswer = TypedDict(
@@ -1899,7 +1913,9 @@ class RemovePathRequest(TypedDict):
 
 class RemovePathAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 RemovePathAnswer = TypedDict(
@@ -1951,7 +1967,9 @@ class FindFilesAnswerMatches(TypedDict):
 
 class FindFilesAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 FindFilesAnswer = TypedDict(
@@ -2009,7 +2027,9 @@ class SearchFilesAnswerMatches(TypedDict):
 
 class SearchFilesAnswerWarnings(TypedDict):
     code: str
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
+    """What happened and what to do"""
 
 
 SearchFilesAnswer = TypedDict(
@@ -2750,7 +2770,7 @@ class AwaitingInputEvent(TypedDict):
 
 class HealthWarningEventWarnings(TypedDict):
     code: str
-    """Stable name of the warning"""
+    """Stable name of the warning, see [Warnings](warnings.md)"""
     message: str
     """What happened and what to do"""
 

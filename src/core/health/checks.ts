@@ -1,16 +1,9 @@
+import type { SessionWarningCode } from '../warnings.js';
 import { type HealthFacts, RELIED_ON } from './facts.js';
 
 /** A condition of a session that will make unrelated commands fail. */
 export interface HealthWarning {
-  readonly code:
-    | 'DIRECTORY_GONE'
-    | 'PATH_BROKEN'
-    | 'COMMANDS_SHADOWED'
-    | 'SHELL_OPTIONS'
-    | 'TERMINAL_MODES'
-    | 'PROCESSES_LEFT'
-    | 'ENVIRONMENT_LARGE'
-    | 'DISK_LOW';
+  readonly code: SessionWarningCode;
   /** The problem, and what to do. */
   readonly message: string;
 }

@@ -75,7 +75,7 @@ A request about a command may name its session beside its \`command_id\`. A comm
 
 A command may end the shell itself (\`exec\`, \`set -e\`, \`kill -9 $$\`). The session then continues with a new shell under
 the same id, in the last directory, with the variables, functions, aliases, options, umask and traps of the old one. The result says
-so: \`session_state\` is \`restarted\`, and \`warnings\` lists what was lost.
+so: \`session_state\` is \`restarted\`, and \`warnings\` lists what was lost ([Warnings](warnings.md)).
 
 ## Globs
 

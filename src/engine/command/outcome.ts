@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 
+import type { WarningCode } from '../../core/warnings.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import { type Breach, type Kill, peakOf, type ResourceUse } from './resource-use.js';
 
@@ -13,7 +14,7 @@ export interface EndReason {
 
 /** A note on a result: a stable code and a sentence. */
 export interface Warning {
-  readonly code: string;
+  readonly code: WarningCode;
   readonly message: string;
 }
 

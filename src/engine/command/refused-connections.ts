@@ -1,4 +1,5 @@
 import type { Refusal } from '../../core/egress/refusal.js';
+import type { Warning } from './outcome.js';
 
 /** Most different refusals that a result shows. */
 const MAX_SHOWN = 20;
@@ -20,7 +21,7 @@ export class RefusedConnections {
   }
 
   /** A warning for each, with how often it has occurred. */
-  get warnings(): ReturnType<typeof refusalWarning>[] {
+  get warnings(): Warning[] {
     const shown = [...this.#counts].map(([message, count]) =>
       refusalWarning(count === 1 ? message : `${message} This happened ${count} times.`),
     );
@@ -31,4 +32,4 @@ export class RefusedConnections {
 }
 
 /** The warning of a refused connection. */
-export const refusalWarning = (message: string) => ({ code: 'EGRESS_REFUSED', message });
+export const refusalWarning = (message: string): Warning => ({ code: 'EGRESS_REFUSED', message });

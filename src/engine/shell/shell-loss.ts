@@ -17,7 +17,7 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   log.info('a shell has ended and is replaced', { why, pid: shell.pid });
   const { notRestored } = shell.installed.shell;
   const message = `${why}. A new shell has been started ${KEPT}, except for \`set -e\`, ${notRestored}.`;
-  const warnings = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
+  const warnings: Warning[] = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
   if (findSessionProcesses({ ...scopeOf(shell), root: undefined }).some(({ pid }) => !isRoot(shell, pid))) {
     warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
   }

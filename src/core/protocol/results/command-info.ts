@@ -2,8 +2,9 @@ import { z } from 'zod';
 
 import { COMMAND_CLASSES } from '../../policy/model/classes.js';
 import { checkpointId, commandId, confirmationId, optional, sessionId, timestamp } from '../fields.js';
-import { commandResult, warning } from './commands.js';
+import { commandResult } from './commands.js';
 import { kill, killedBy, resourceUse } from './limits.js';
+import { warning } from './warning.js';
 
 /** Longest command text in a list, in characters. */
 export const MAX_LISTED_COMMAND = 4000;

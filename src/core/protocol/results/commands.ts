@@ -6,6 +6,7 @@ import { rememberedSummary } from '../remembered.js';
 import { restoredWorkspace } from './checkpoints.js';
 import { confirmedFileAnswer } from './files.js';
 import { kill, killedBy, resourceUse } from './limits.js';
+import { warning } from './warning.js';
 
 /** Status of a command. A command that waits for confirmation, or was not confirmed, has not been started. */
 const commandStatus = z.enum([
@@ -25,12 +26,6 @@ const sessionState = z.enum(['alive', 'restarted', 'closed']);
 export const processInfo = z.object({
   pid: z.int().describe('Process id'),
   command: z.string().describe('Command line, at most 200 characters'),
-});
-
-/** A note about the state in which a command has left its session. */
-export const warning = z.object({
-  code: z.string().describe('Stable name of the warning'),
-  message: z.string().describe('What happened and what to do'),
 });
 
 /** Result of a command: the five fields of the source document first. */

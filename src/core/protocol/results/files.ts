@@ -2,9 +2,7 @@ import { z } from 'zod';
 
 import { optionalTerms } from '../confirmations.js';
 import { checkpointId, optional } from '../fields.js';
-
-/** A note about a checkpoint that could not be made. */
-const note = z.object({ code: z.string(), message: z.string() });
+import { warning } from './warning.js';
 
 /** What an answer about files has beside its own fields, when the policy had something to say. */
 export const fileOutcome = {
@@ -14,7 +12,7 @@ export const fileOutcome = {
   checkpoint_id: optional(checkpointId).describe(
     'The checkpoint that was made before: restoring it undoes the request',
   ),
-  warnings: optional(z.array(note)).describe('Why no checkpoint could be made'),
+  warnings: optional(z.array(warning)).describe('Why no checkpoint could be made'),
   ...optionalTerms,
 };
 

@@ -2,8 +2,9 @@ import { z } from 'zod';
 
 import { commandId, label, recordingId, sandboxProfile, sessionId, terminalCells, timestamp } from '../fields.js';
 import { commandInfo } from './command-info.js';
-import { processInfo, warning } from './commands.js';
+import { processInfo } from './commands.js';
 import { effectiveLimits } from './limits.js';
+import { warning } from './warning.js';
 
 const used = {
   cpu_percent: z.number().describe('Of one core'),
