@@ -165,8 +165,9 @@ function isAboveSecret(path: string, facts: PlaceFacts, seesHidden: boolean): bo
 
 /** Whether a pattern of names is meant for files with credentials: `.env*`, `*.pem`, `id_*`, but not `*.json`. */
 export function seeksSecrets(pattern: string): boolean {
-  if (['', 'x'].some((filler) => SECRET_NAMES.some((known) => mayMatch(known, pattern.replaceAll('*', filler)))))
-    return !PUBLIC_NAMES.some((known) => mayMatch(known, pattern.replaceAll('*', 'x')));
+  const [shortest, longer] = [pattern.replaceAll('*', ''), pattern.replaceAll('*', 'x')];
+  if (SECRET_NAMES.some((known) => mayMatch(known, shortest) || mayMatch(known, longer)))
+    return !PUBLIC_NAMES.some((known) => mayMatch(known, longer));
   const [start = ''] = pattern.split(/[*?[]/, 1);
   return start.length >= MIN_START && start !== pattern && SECRET_NAMES.some((known) => known.startsWith(start));
 }

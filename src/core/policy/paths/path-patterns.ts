@@ -106,11 +106,14 @@ const isName = (pattern: string, name: string | undefined, isGlob: boolean): boo
 const isPart = (pattern: string, segment: string, isGlob: boolean): boolean =>
   pattern === segment ||
   (pattern.includes('*') && mayMatch(pattern, segment)) ||
-  (isGlob && (expandsTo(segment, pattern.replaceAll('*', 'x')) || expandsTo(segment, pattern.replaceAll('*', ''))));
+  (isGlob &&
+    IS_GLOB.test(segment) &&
+    (expandsTo(segment, pattern.replaceAll('*', 'x')) || expandsTo(segment, pattern.replaceAll('*', ''))));
+
+const IS_GLOB = /[*?[(]/;
 
 /** Whether a pattern of a shell may expand to a name: one that begins with a dot needs a dot in the pattern. */
 function expandsTo(glob: string, name: string): boolean {
-  if (!/[*?[(]/.test(glob)) return false;
   const matchesHidden = glob.startsWith('.') || /^[@+?*!]\([^)]*\./.test(glob);
   return (matchesHidden || !name.startsWith('.')) && mayMatch(glob, name);
 }

@@ -46,9 +46,15 @@ const MAX_PATTERN_LENGTH = 256;
  */
 export function mayMatch(pattern: string, name: string): boolean {
   if (pattern.length > MAX_PATTERN_LENGTH) return true;
-  // On the hot path: most names in the tables are plain.
-  if (!/[*?[(]/.test(pattern)) return pattern === name;
-  const tokens = simplifyPattern(pattern);
+  // On the hot path: most names in the tables are plain, and of the others most differ at their start.
+  const special = pattern.search(/[*?[(]/);
+  if (special === -1) return pattern === name;
+  const plain = pattern.slice(0, pattern[special] === '(' ? Math.max(0, special - 1) : special);
+  return name.startsWith(plain) && isMatch(simplifyPattern(pattern), name);
+}
+
+/** Whether a simplified pattern matches a name. */
+function isMatch(tokens: string, name: string): boolean {
   let token = 0;
   let position = 0;
   let star = -1;
@@ -71,8 +77,9 @@ export function mayMatch(pattern: string, name: string): boolean {
   return token === tokens.length;
 }
 
-/** Characters of a pattern; brackets become `?`, groups of extended patterns `*`. */
-function simplifyPattern(pattern: string): string[] {
-  const simplified = pattern.replace(/[?*+@!]\([^)]*\)/g, '*').replace(/\[[^\]]+\]/g, '?');
-  return simplified.replace(/\*+/g, '*').split('');
+/** A pattern whose brackets are `?`, and whose groups of extended patterns are `*`. */
+function simplifyPattern(pattern: string): string {
+  const ungrouped = pattern.includes('(') ? pattern.replace(/[?*+@!]\([^)]*\)/g, '*') : pattern;
+  const simplified = ungrouped.includes('[') ? ungrouped.replace(/\[[^\]]+\]/g, '?') : ungrouped;
+  return simplified.includes('**') ? simplified.replace(/\*+/g, '*') : simplified;
 }
