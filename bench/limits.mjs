@@ -1,4 +1,5 @@
-// What limits cost, and how well they are kept: `node bench/limits.mjs`. It never fails on a number: machines differ.
+// What limits cost, and how well they are kept: `node bench/limits.mjs`; with `--samples` the cost of samples alone.
+// It never fails on a number: machines differ.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMIT_MECHANISM_NAMES, MB } from '../dist/core/limits/limits.js';
 import { chooseMechanism } from '../dist/engine/limits/probe.js';
 import { Slices } from '../dist/engine/limits/slices.js';
-import { ResourceWatch } from '../dist/services/resources/limit-monitor.js';
+import { linux } from '../dist/engine/platform/linux/linux.js';
+import { NamespacePids } from '../dist/engine/process/namespace-pids.js';
+import { LimitMonitor } from '../dist/services/resources/limit-monitor.js';
 import { summarize } from './measure.mjs';
 import { startDaemon } from './targets.mjs';
 
@@ -14,7 +17,8 @@ const IDLE_SESSIONS = 100;
 const IDLE_MS = 10_000;
 const SESSIONS = 20;
 const PROCESSES = 50;
-const LOOKS = 100;
+const FOREIGN_PROCESSES = 1000;
+const SAMPLES = 100;
 const LIMIT_MB = 200;
 
 /** So high that nothing is ended, so that every figure is compared. */
@@ -59,18 +63,30 @@ async function startSession(mechanism, number) {
     await once(shell, 'exit');
     group[Symbol.dispose]();
   };
-  return { watched: { group, limits: LIMITS, own: [shell.pid], running: undefined }, end };
+  const numbers = new NamespacePids(() => undefined);
+  return { watched: { group, limits: LIMITS, own: [shell.pid], running: undefined, numbers }, end };
 }
 
-/** CPU time that one look at all sessions takes, and the longest that a slice of it keeps the event loop to itself, in ms. */
-async function lookTimes(mechanism) {
+/** Starts programs that belong to no session. */
+async function startForeign() {
+  const text = `for i in $(seq ${FOREIGN_PROCESSES}); do sleep 900 & done; echo; wait`;
+  const shell = spawn('sh', ['-c', text], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(shell.stdout, 'data');
+  return async () => {
+    process.kill(-shell.pid, 'SIGKILL');
+    await once(shell, 'exit');
+  };
+}
+
+/** CPU time that one sample of all sessions takes, and the longest that a slice of it blocks the event loop, in ms. */
+async function sampleTimes(mechanism, count) {
   const sessions = [];
-  for (let count = 0; count < SESSIONS; count++) sessions.push(await startSession(mechanism, count));
-  const watches = sessions.map(({ watched }) => new ResourceWatch(watched, DEAF, SETTINGS));
+  for (let number = 0; number < count; number++) sessions.push(await startSession(mechanism, number));
+  const monitors = sessions.map(({ watched }) => new LimitMonitor(watched, DEAF, SETTINGS));
   for (const { watched } of sessions) watched.group.setLimits(LIMITS);
   const times = [];
   const blocks = [];
-  for (let look = 0; look < LOOKS; look++) {
+  for (let round = 0; round < SAMPLES; round++) {
     let longest = 0;
     let last = performance.now();
     let isOver = false;
@@ -81,11 +97,11 @@ async function lookTimes(mechanism) {
     };
     setImmediate(turn);
     const before = process.cpuUsage();
-    const snapshot = await mechanism.look();
+    const snapshot = await mechanism.sample();
     const slices = new Slices();
-    for (const watch of watches) {
+    for (const monitor of monitors) {
       if (slices.isOver) await slices.next();
-      watch.look(snapshot, undefined);
+      monitor.check(snapshot, undefined);
     }
     const { user, system } = process.cpuUsage(before);
     turn((isOver = true));
@@ -113,21 +129,32 @@ async function overshoots(limit_mechanism) {
   return found;
 }
 
-console.log(`${IDLE_SESSIONS} idle sessions: ${((await idleShare()) * 100).toFixed(2)} % of a core (target < 1)`);
+const options = { instance: `bench-${process.pid}`, path: process.env.PATH, platform: linux };
+const shown = ({ p50, p95 }) => `${p50.toFixed(1)} ms (p95 ${p95.toFixed(1)})`;
+
+async function reportSamples(name, what, count) {
+  const { mechanism } = chooseMechanism(name, options);
+  const { cpu, block } = await sampleTimes(mechanism, count);
+  await sleep(500);
+  mechanism[Symbol.dispose]();
+  console.log(`${name}: a sample of ${what}: ${shown(cpu)} of CPU time; blocks the event loop for ${shown(block)}`);
+}
+
+if (!process.argv.includes('--samples')) {
+  console.log(`${IDLE_SESSIONS} idle sessions: ${((await idleShare()) * 100).toFixed(2)} % of a core (target < 1)`);
+}
 for (const name of LIMIT_MECHANISM_NAMES) {
-  let mechanism;
   try {
-    ({ mechanism } = chooseMechanism(name, { instance: `bench-${process.pid}`, path: process.env.PATH }));
+    chooseMechanism(name, options).mechanism[Symbol.dispose]();
   } catch (error) {
     console.log(`${name}: not on this machine: ${error.message}`);
     continue;
   }
-  const { cpu, block } = await lookTimes(mechanism);
-  await sleep(500);
-  mechanism[Symbol.dispose]();
-  const what = `${name}: a look at ${SESSIONS} sessions of ${PROCESSES} processes`;
-  const shown = ({ p50, p95 }) => `${p50.toFixed(1)} ms (p95 ${p95.toFixed(1)})`;
-  console.log(`${what}: ${shown(cpu)} of CPU time; keeps the event loop for ${shown(block)}; target < 20`);
+  await reportSamples(name, `${SESSIONS} sessions of ${PROCESSES} processes`, SESSIONS);
+  const end = await startForeign();
+  await reportSamples(name, `one session among ${FOREIGN_PROCESSES} other processes`, 1);
+  await end();
+  if (process.argv.includes('--samples')) continue;
   for (const [how, mb] of Object.entries(await overshoots(name))) {
     console.log(`${name}: ${LIMIT_MB} MB exceeded ${how}, by at most ${mb.toFixed(0)} MB of 5 runs`);
   }
