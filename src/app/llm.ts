@@ -9,7 +9,7 @@ import { ShellCatalogue } from '../llm/shell-catalogue.js';
 import { ShellProviders } from '../llm/shell-providers.js';
 
 import type { Executions } from '../services/users/executions.js';
-import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
+import type { ResourceMonitor } from '../services/limits/resource-monitor.js';
 
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';

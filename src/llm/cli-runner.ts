@@ -9,8 +9,8 @@ import type { CommandOutcome } from '../engine/command/outcome.js';
 import type { OneShotRunner } from '../engine/one-shot/one-shot.js';
 import { randomBytes } from '../engine/system/random.js';
 import { SpoolBudget } from '../engine/output/spool.js';
-import type { ResourceMonitor } from '../services/resources/resource-monitor.js';
-import type { LimitListener } from '../services/resources/limit-monitor.js';
+import type { ResourceMonitor } from '../services/limits/resource-monitor.js';
+import type { LimitListener } from '../services/limits/limit-monitor.js';
 import type { OutputReader } from './output-reader.js';
 
 /** Time a tool has to exit after it has reported its end or closed its output, in milliseconds. Some never exit. */

@@ -21,7 +21,7 @@ import type { HostMonitor } from './machine/host-monitor.js';
 import type { Machine } from './machine/machine.js';
 import type { Metadata } from './machine/metadata.js';
 import type { Readiness } from './machine/readiness.js';
-import type { SessionUsage } from './resources/session-usage.js';
+import type { SessionUsage } from './usage/session-usage.js';
 import type { RequestAudit } from './audit/request-audit.js';
 import type { Ports } from './waiting/ports.js';
 import type { Previews } from './previews/previews.js';

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { MB } from '../../src/core/limits/limits.js';
-import { PAGE_BYTES } from '../../src/engine/limits/memory-of.js';
+import { PAGE_BYTES } from '../../src/engine/usage/memory-of.js';
 import { Polling } from '../../src/engine/limits/polling.js';
-import { TableReader } from '../../src/engine/limits/table-reader.js';
-import { descendantsIn, type UsageReader } from '../../src/engine/limits/process-snapshot.js';
+import { TableReader } from '../../src/engine/usage/table-reader.js';
+import { descendantsIn, type UsageReader } from '../../src/engine/usage/process-snapshot.js';
 import { TICKS_PER_SECOND } from '../../src/engine/platform/contract/process-entry.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { posix } from '../../src/engine/platform/posix/posix.js';

@@ -6,7 +6,7 @@ import { unenforceableOn } from '../../engine/limits/unenforceable.js';
 import type { Platform } from '../../engine/platform/contract/platform.js';
 import { type QuotaLimits } from '../../services/access/quotas.js';
 import type { CommandLimits } from '../../services/registry/command-limits.js';
-import type { LimitMonitorSettings } from '../../services/resources/limit-monitor.js';
+import type { LimitMonitorSettings } from '../../services/limits/limit-monitor.js';
 import type { SessionLimits } from '../../services/sessions/sessions-options.js';
 
 /** Burst of the token bucket: the number of requests that the rate allows in this many seconds. */

@@ -6,8 +6,8 @@ import { homeIn, makeGroup, readControlSum, readControlNumber, removeGroup, TASK
 import { ControlGroup, type Controls } from './control-group.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
-import { TableReader } from './table-reader.js';
-import type { ProcessSnapshot } from './process-snapshot.js';
+import { TableReader } from '../usage/table-reader.js';
+import type { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** The required controllers, each with its own hierarchy. */
 const CONTROLLERS = ['cpuacct', 'memory', 'pids'] as const;

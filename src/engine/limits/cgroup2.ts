@@ -12,11 +12,11 @@ import {
   removeGroup,
 } from './control-files.js';
 import { ControlGroup, type Controls } from './control-group.js';
-import { residentBytesOf } from './memory-of.js';
+import { residentBytesOf } from '../usage/memory-of.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
-import { TableReader } from './table-reader.js';
-import type { ProcessSnapshot } from './process-snapshot.js';
+import { TableReader } from '../usage/table-reader.js';
+import type { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** Controllers that enforce limits in the kernel. CPU time is reported without a controller. */
 const CONTROLLERS = ['memory', 'pids'] as const;

@@ -7,8 +7,8 @@ import { type Limits, MB } from '../../core/limits/limits.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { makeGroup, membersBelow, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
-import type { TableReader } from './table-reader.js';
-import type { ProcessSnapshot } from './process-snapshot.js';
+import type { TableReader } from '../usage/table-reader.js';
+import type { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** The control files of one group; their places and contents depend on the version of control groups. */
 export interface Controls {

@@ -2,7 +2,7 @@ import type { KernelActions } from '../../core/limits/judge.js';
 import type { LimitMechanismName, Limits } from '../../core/limits/limits.js';
 import type { ListAge } from '../platform/contract/processes.js';
 import type { PidNamespace } from '../sandbox/pid-namespace.js';
-import type { ProcessSnapshot } from './process-snapshot.js';
+import type { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** Resource use of the processes of a group. */
 export interface GroupSample {

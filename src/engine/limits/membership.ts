@@ -2,7 +2,7 @@ import { type ProcessRoot, sandboxRoot } from '../process/process-root.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import type { Processes } from '../platform/contract/processes.js';
 import { isOriginIn } from '../process/session-mark.js';
-import { descendantsIn, type ProcessSnapshot, type UsageReader } from './process-snapshot.js';
+import { descendantsIn, type ProcessSnapshot, type UsageReader } from '../usage/process-snapshot.js';
 
 /**
  * The first process of a group. Its start time, where known, distinguishes it from a later process with the same pid.

@@ -4,10 +4,10 @@ import { type Limits, MB } from '../../core/limits/limits.js';
 import { type ProcessEntry, TICKS_PER_SECOND } from '../platform/contract/process-entry.js';
 import type { Processes } from '../platform/contract/processes.js';
 import type { Membership, Root } from './membership.js';
-import type { Writers } from './memory-files/memory-files.js';
-import { residentBytes, unmappedBytes } from './memory-of.js';
+import type { Writers } from '../usage/memory-files/memory-files.js';
+import { residentBytes, unmappedBytes } from '../usage/memory-of.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
-import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
+import type { ProcessSnapshot, UsageReader } from '../usage/process-snapshot.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };

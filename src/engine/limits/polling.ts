@@ -1,13 +1,13 @@
 import type { LimitMechanismName } from '../../core/limits/limits.js';
 import type { PidNamespace } from '../sandbox/pid-namespace.js';
-import { privateBytesOf } from './memory-files/file-systems.js';
-import { MemoryFiles } from './memory-files/memory-files.js';
+import { privateBytesOf } from '../usage/memory-files/file-systems.js';
+import { MemoryFiles } from '../usage/memory-files/memory-files.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { namespaceMembers, observedMembers } from './membership.js';
 import { ObservedGroup } from './observed-group.js';
 import type { Platform } from '../platform/contract/platform.js';
 import type { ListAge } from '../platform/contract/processes.js';
-import type { ProcessSnapshot, UsageReader } from './process-snapshot.js';
+import type { ProcessSnapshot, UsageReader } from '../usage/process-snapshot.js';
 
 /**
  * Enforces limits by sampling, without help of the kernel. With a PID namespace, processes in it cannot escape, and end

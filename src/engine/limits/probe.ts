@@ -5,7 +5,7 @@ import { ControlGroups2 } from './cgroup2.js';
 import type { LimitMechanism } from './mechanism.js';
 import { PidNamespace } from '../sandbox/pid-namespace.js';
 import { Polling } from './polling.js';
-import { TableReader } from './table-reader.js';
+import { TableReader } from '../usage/table-reader.js';
 import type { Platform } from '../platform/contract/platform.js';
 
 /** A better mechanism that was tried, and the reason why it cannot be used. */

@@ -5,7 +5,7 @@ import type { Caller, EventSink } from '../registry/caller.js';
 import { type CommandRecord, renderResult } from '../registry/command-record.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { renderBreach } from '../registry/rendered-limits.js';
-import type { ResourceMonitor } from '../resources/resource-monitor.js';
+import type { ResourceMonitor } from '../limits/resource-monitor.js';
 import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';

@@ -15,8 +15,8 @@ import { resolvePath } from '../../engine/files/held-path.js';
 import { performerWith } from '../../engine/files/perform.js';
 import type { Directories } from '../../engine/platform/contract/directories.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import type { ResourceMonitor } from '../resources/resource-monitor.js';
-import type { LimitListener } from '../resources/limit-monitor.js';
+import type { ResourceMonitor } from '../limits/resource-monitor.js';
+import type { LimitListener } from '../limits/limit-monitor.js';
 import type { Execution, Executions } from '../users/executions.js';
 
 /** Longest time of one job in a program of its own, in milliseconds. */

@@ -3,7 +3,7 @@ import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import type { SessionRecord, SessionRegistry } from '../registry/session-registry.js';
-import type { SessionUsage } from '../resources/session-usage.js';
+import type { SessionUsage } from '../usage/session-usage.js';
 
 /** Dependencies of `SessionAttachments`. */
 export interface AttachmentsOptions {

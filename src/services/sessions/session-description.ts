@@ -4,7 +4,7 @@ import { describeCommand } from '../registry/command-info.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import { renderLimits } from '../registry/rendered-limits.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import type { SessionUsage } from '../resources/session-usage.js';
+import type { SessionUsage } from '../usage/session-usage.js';
 import type { SessionHealth } from './session-health.js';
 
 /** Dependencies of `SessionDescriptions`. */

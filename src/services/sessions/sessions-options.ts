@@ -8,7 +8,7 @@ import type { Confirmations } from '../confirmations/confirmations.js';
 import type { ShellGate } from '../gate/shell-gate.js';
 import type { Recordings } from '../recordings/recordings.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
-import type { SessionUsage } from '../resources/session-usage.js';
+import type { SessionUsage } from '../usage/session-usage.js';
 import type { Executions } from '../users/executions.js';
 import type { DeadlineLimits } from './session-deadlines.js';
 

@@ -10,7 +10,7 @@ const MAY_READ: Readonly<Record<string, string>> = {
   'core/': 'rules about paths, and parsers: pure text',
   'engine/platform/': 'the platforms themselves',
   'engine/limits/cgroup': 'control groups: platforms with `controlGroups`',
-  'engine/limits/memory-files/': 'files in memory: platforms with `openFiles`',
+  'engine/usage/memory-files/': 'files in memory: platforms with `openFiles`',
   'engine/sandbox/': 'bubblewrap and namespaces: platforms with `sandbox`',
   'engine/user/': 'other users: platforms with `otherUsers`',
   'engine/system/slow-mounts.ts': 'a hint: none is slow where there is no table of mounts',

@@ -3,8 +3,8 @@ import { statfsSync } from 'node:fs';
 import type { Log } from '../../core/logging/log.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ListAge } from '../../engine/platform/contract/processes.js';
-import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
-import { Slices } from '../../engine/limits/slices.js';
+import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
+import { Slices } from '../../engine/usage/slices.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import { LimitMonitor, type LimitListener, type LimitMonitorSettings } from './limit-monitor.js';
 

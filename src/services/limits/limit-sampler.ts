@@ -5,7 +5,7 @@ import type { Command } from '../../engine/command/command.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import type { Counts } from '../../engine/command/resource-use.js';
 import type { GroupSample } from '../../engine/limits/mechanism.js';
-import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
+import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
 
 /** Bytes written between two samples up to which a process is not considered the cause of a full disk. */
 const WRITER_BYTES = MB;

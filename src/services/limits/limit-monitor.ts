@@ -7,7 +7,7 @@ import type { LimitTarget } from '../../engine/command/limit-target.js';
 import { findEnded } from '../../engine/command/ended-processes.js';
 import type { Breach } from '../../engine/command/resource-use.js';
 import type { GroupSample } from '../../engine/limits/mechanism.js';
-import type { ProcessSnapshot } from '../../engine/limits/process-snapshot.js';
+import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
 import { LimitSampler, type Observation } from './limit-sampler.js';
 
 /** Current resource usage of a session or one-shot. */

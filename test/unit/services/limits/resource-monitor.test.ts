@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
 import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
-import type { ProcessSnapshot } from '../../../../src/engine/limits/process-snapshot.js';
+import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
 import { UseMeter } from '../../../../src/engine/command/resource-use.js';
 import { NamespacePids } from '../../../../src/engine/process/namespace-pids.js';
-import { ResourceMonitor } from '../../../../src/services/resources/resource-monitor.js';
+import { ResourceMonitor } from '../../../../src/services/limits/resource-monitor.js';
 import { eventually } from '../../../support/measure.js';
 
 /** How long each sample takes, in milliseconds: on a machine whose CPUs are busy with something else. */

@@ -5,8 +5,8 @@ import type { Command } from '../../../../src/engine/command/command.js';
 import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
 import { UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample, ProcessGroup } from '../../../../src/engine/limits/mechanism.js';
-import type { ProcessSnapshot } from '../../../../src/engine/limits/process-snapshot.js';
-import { LimitSampler } from '../../../../src/services/resources/limit-sampler.js';
+import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
+import { LimitSampler } from '../../../../src/services/limits/limit-sampler.js';
 
 const SHELL = 100;
 const JOB = 101;
