@@ -66,7 +66,8 @@ export class ClientWatch implements AsyncDisposable {
       if (before === undefined && this.#waiting.size >= MAX_BATCH_CHANGES) this.#overflow = true;
       else this.#waiting.set(path, before === 'created' && change === 'changed' ? before : change);
     }
-    this.#send();
+    // Otherwise the client reads too slowly, and the timer sends them: one for all changes, not one for each.
+    if (this.#timer === undefined) this.#send();
   }
 
   readonly #send = (): void => {
@@ -74,7 +75,7 @@ export class ClientWatch implements AsyncDisposable {
     const { sink, watchId, debounceMs } = this.#options;
     if (this.#isDisposed || (this.#waiting.size === 0 && !this.#overflow)) return;
     if (sink.pendingBytes() > MAX_PENDING_BYTES) {
-      this.#timer ??= setTimeout(this.#send, debounceMs).unref();
+      this.#timer = setTimeout(this.#send, debounceMs).unref();
       return;
     }
     const changes = [...this.#waiting].map(([path, change]) => ({ path, change }));

@@ -69,6 +69,7 @@ it('keeps 1000 changes at most, and says that there were more', async () => {
   for (let index = 0; index < 1001; index += 1) {
     give({ changes: [{ path: `/${index}`, change: 'created' }], overflow: false });
   }
+  expect(vi.getTimerCount()).toBe(1);
   pending = 0;
   vi.advanceTimersByTime(20);
   expect(sent).toMatchObject([{ overflow: true }]);
