@@ -3,6 +3,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 
 import { type ByteScanner } from '../../../../src/core/output/utf8.js';
+import { anyCharacter } from '../../../support/code-points.js';
 
 export const ESC = '\u001b';
 export const BEL = '\u0007';
@@ -58,7 +59,7 @@ const sequences = fc.oneof(
 
 const text = fc.oneof(
   fc.string({ maxLength: 12 }),
-  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.string({ unit: anyCharacter, maxLength: 6 }),
   fc.constantFrom('é', '漢字', '😀', '\ufeff', '\n', '\r\n', '\r', 'plain words on a line\n'),
 );
 

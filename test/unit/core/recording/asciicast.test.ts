@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { durationOf, parseCast, renderEvent, renderHeader } from '../../../../src/core/recording/asciicast.js';
 import { markerLabel, promptLine } from '../../../../src/core/recording/command-text.js';
 import { TerminalText } from '../../../../src/core/recording/terminal-text.js';
+import { anyCharacter } from '../../../support/code-points.js';
 
 const HEADER = { version: 2, width: 80, height: 24, timestamp: 1_700_000_000 } as const;
 
@@ -18,7 +19,7 @@ describe('the format', () => {
       fc.tuple(
         fc.nat().map((ms) => ms / 1000),
         fc.constantFrom('o', 'i', 'm', 'r', 'x'),
-        fc.string({ unit: 'binary' }),
+        fc.string({ unit: anyCharacter }),
       ),
     );
     fc.assert(
