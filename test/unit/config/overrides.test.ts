@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../src/config/read/load.js';
 import { BARE_ENV, CWD, catchError, load } from './support.js';
@@ -112,7 +114,7 @@ describe('a relative path', () => {
 
   it('in a file is relative to the folder of the file', () => {
     const configuration = load(text);
-    const base = (configuration.file ?? '').replace(/\/test\.yaml$/, '');
+    const base = dirname(configuration.file ?? '');
     expect(pathsOf(configuration)).toEqual([`${base}/work`, `${base}/state`, `${base}/logs/a.log`]);
   });
 

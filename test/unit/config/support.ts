@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -13,11 +14,9 @@ export const CWD = '/srv/start';
 /** An environment with as little as there can be. */
 export const BARE_ENV = { HOME: '/home/ada' };
 
-const newDirectory = (): string => mkdtempSync(join(tmpdir(), 'shell-adapter-config-'));
-
 /** A directory of the test's own, removed when it ends. */
 export function makeDirectory(): string {
-  const directory = newDirectory();
+  const directory = mkdtempSync(join(tmpdir(), 'shell-adapter-config-'));
   // Not afterEach: files share this module, so that it would be registered for the first of them alone.
   onTestFinished(() => {
     rmSync(directory, { recursive: true, force: true });
@@ -35,13 +34,13 @@ export function writeConfig(text: string | Buffer, name = 'test.yaml'): string {
 
 /** Loads a configuration from a file with this text, also outside of a test. */
 export function load(text: string, request: Partial<ConfigurationRequest> = {}): Configuration {
-  const directory = newDirectory();
-  const file = join(directory, 'test.yaml');
+  // Without a directory of its own: some file systems take milliseconds to remove one.
+  const file = join(tmpdir(), `shell-adapter-config-${randomUUID()}.yaml`);
   try {
     writeFileSync(file, text);
     return loadConfiguration({ file, env: BARE_ENV, cwd: CWD, ...request });
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    rmSync(file, { force: true });
   }
 }
 

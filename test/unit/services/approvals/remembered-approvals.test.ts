@@ -10,10 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Principal } from '../../../../src/core/access/principal.js';
 import { HOUR_MS, type RememberScope } from '../../../../src/core/confirmation/remembered.js';
@@ -48,6 +49,8 @@ let workspace: string;
 let records: ApprovalRecord[];
 let approvals: RememberedApprovals;
 let mode: 'self' | 'operator';
+/** The directories of the tests are removed while later tests run: some file systems take milliseconds for each directory. */
+const removals: Promise<void>[] = [];
 
 const file = () => join(root, 'state', 'approvals.json');
 const open = () =>
@@ -76,8 +79,9 @@ beforeEach(() => {
 afterEach(() => {
   approvals[Symbol.dispose]();
   vi.useRealTimers();
-  rmSync(root, { recursive: true, force: true });
+  removals.push(rm(root, { recursive: true, force: true }));
 });
+afterAll(() => Promise.all(removals));
 
 interface Changes extends Partial<PolicyFacts> {
   readonly session?: string;
