@@ -12,8 +12,17 @@ import type { OptionSpec, ProgramSpec } from '../../../../src/core/policy/subjec
 const FACTS = factsOfFreshShell('/workspace', { home: '/home/user', typing: { input: true, screen: true } });
 const POLICY = { actions: PRESETS.balanced, rules: [] };
 
-const verdictOn = (command: string) => decide(POLICY, { command }, FACTS);
-const commandsOf = (command: string) => inspect({ command }, FACTS).commands;
+/** Computes a value once for each text: several tests ask about the same examples. */
+function once<Value>(compute: (text: string) => Value): (text: string) => Value {
+  const known = new Map<string, Value>();
+  return (text) => {
+    if (!known.has(text)) known.set(text, compute(text));
+    return known.get(text)!;
+  };
+}
+
+const verdictOn = once((command) => decide(POLICY, { command }, FACTS));
+const commandsOf = once((command) => inspect({ command }, FACTS).commands);
 
 /** A name: no blanks, no path. */
 const NAME = /^(?:[^\s/]+)$/;
