@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { ReplayRing } from '../../../src/core/replay-ring.js';
-import { HANG_MS } from '../../support/hang.js';
 
 describe('ReplayRing', () => {
   it('numbers events from 0 and replays them from any of them', () => {
@@ -76,13 +75,5 @@ describe('ReplayRing', () => {
         },
       ),
     );
-  });
-
-  it('stays fast with many events kept and many dropped', () => {
-    const ring = new ReplayRing<number>(200_000);
-    const started = performance.now();
-    for (let i = 0; i < 1_000_000; i++) ring.push(i, 2);
-    expect(ring.since(0).events).toHaveLength(100_000);
-    expect(performance.now() - started).toBeLessThan(HANG_MS);
   });
 });

@@ -1,21 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../../src/core/output/output-window.js';
-import { propertyRuns } from '../../../support/rounds.js';
-import {
-  BEL,
-  chunksOf,
-  decodeAll,
-  ESC,
-  nodeScanner,
-  plainScanner,
-  splits,
-  streams,
-  ST,
-  toBytes,
-} from './byte-streams.js';
-import { referenceCut } from './reference-cut.js';
+import { BEL, ESC, nodeScanner, ST, toBytes } from './byte-streams.js';
 
 const RAW: RenderOptions = { encoding: 'utf8', stripAnsi: false, collapseCr: false, hint: 'ask' };
 
@@ -27,10 +13,6 @@ const windowOf = (output: string | Uint8Array, limits: OutputLimits) => {
 
 const render = (output: string | Uint8Array, limits: OutputLimits, options: Partial<RenderOptions> = {}) =>
   windowOf(output, limits).render({ ...RAW, ...options }).text;
-
-const limitsArbitrary = fc
-  .record({ beginSize: fc.nat(30), endSize: fc.nat(30), between: fc.nat(20) })
-  .map(({ beginSize, endSize, between }) => ({ beginSize, endSize, maxSize: beginSize + endSize + between }));
 
 describe('an output up to the limit', () => {
   const limits = { maxSize: 10, beginSize: 3, endSize: 4 };
@@ -144,71 +126,5 @@ describe('filters', () => {
   it('both: erasing takes effect, colours go', () => {
     const output = `long\r${ESC}[K${ESC}[1mok${ESC}[0m\n`;
     expect(render(output, { ...limits, maxSize: 99 }, { collapseCr: true, stripAnsi: true })).toBe('ok\n');
-  });
-});
-
-describe('against decoding everything and cutting it', () => {
-  const push = (bytes: Uint8Array, fractions: readonly number[], limits: OutputLimits, scanner = nodeScanner) => {
-    const window = new OutputWindow(limits, scanner);
-    for (const chunk of chunksOf(bytes, fractions)) window.push(chunk);
-    return window;
-  };
-
-  it.each([
-    ['node', nodeScanner],
-    ['plain', plainScanner],
-  ])('gives the same sizes, text and bytes (%s scanner)', (_name, scanner) => {
-    fc.assert(
-      fc.property(streams, splits, limitsArbitrary, (bytes, fractions, limits) => {
-        const window = push(bytes, fractions, limits, scanner);
-        const expected = referenceCut(bytes, limits, RAW.hint);
-        expect(window.bytes).toBe(bytes.length);
-        expect(window.characters).toBe(Array.from(decodeAll(bytes)).length);
-        expect(window.lossy).toBe(!plainScanner.isUtf8(bytes));
-        expect(window.render(RAW)).toEqual({ text: expected.text, truncated: expected.truncated });
-        const encoded = window.render({ ...RAW, encoding: 'base64', stripAnsi: true, collapseCr: true });
-        expect(Buffer.from(encoded.text, 'base64').toString('latin1')).toBe(
-          Buffer.from(expected.bytes).toString('latin1'),
-        );
-      }),
-      { numRuns: propertyRuns(1500) },
-    );
-  });
-
-  it('says exactly how many characters it left out', () => {
-    // Without line feeds in the output, the one before the marker is the marker's own.
-    const withoutLineFeeds = streams.map((bytes) => bytes.map((byte) => (byte === 0x0a ? 0x2e : byte)));
-    fc.assert(
-      fc.property(withoutLineFeeds, splits, limitsArbitrary, (bytes, fractions, limits) => {
-        const window = push(bytes, fractions, limits);
-        const { text, truncated } = window.render(RAW);
-        fc.pre(truncated);
-        const [, head, leftOut, tail] = /^(.*?)\n?\[\.{3} ([\d,]+) of .*; ask \.{3}\]\n(.*)$/su.exec(text)!;
-        const kept = Array.from(head! + tail!).length;
-        expect(kept + Number(leftOut!.replaceAll(',', ''))).toBe(window.characters);
-      }),
-    );
-  });
-
-  it('gives at any time what it would give if the stream ended there', () => {
-    fc.assert(
-      fc.property(streams, splits, limitsArbitrary, (bytes, fractions, limits) => {
-        const window = new OutputWindow(limits, nodeScanner);
-        for (const chunk of chunksOf(bytes, fractions)) {
-          window.push(chunk);
-          const { text } = window.render(RAW);
-          expect(text).toBe(referenceCut(bytes.subarray(0, window.bytes), limits, RAW.hint).text);
-        }
-      }),
-    );
-  });
-
-  it('keeps head and tail of megabytes that came in large chunks', () => {
-    const bytes = toBytes(Array.from({ length: 60_000 }, (_, i) => `line ${i} – 漢字 😀\n`).join(''));
-    const limits = { maxSize: 5000, beginSize: 2000, endSize: 3000 };
-    const window = new OutputWindow(limits, nodeScanner);
-    for (let at = 0; at < bytes.length; at += 65_536) window.push(bytes.subarray(at, at + 65_536));
-    const { text } = window.render(RAW);
-    expect(text).toBe(referenceCut(bytes, limits, RAW.hint).text);
   });
 });

@@ -67,3 +67,10 @@ describe.each(Object.entries(HOSTILE))('%s', (what, text) => {
     expect(verdictOn(`${text}\nrm x`).action).not.toBe('allow');
   });
 });
+
+it('bounds what variables of variables cost', () => {
+  const chain = Array.from({ length: 800 }, (_, index) => `v${index + 1}=$v${index}$v${index}`).join('\n');
+  const start = performance.now();
+  expect(verdictOn(`v0=aaaaaaaa\n${chain}\ntouch $v800`).action).toBe('confirm');
+  expect(performance.now() - start).toBeLessThan(HANG_MS);
+});
