@@ -109,15 +109,14 @@ export interface McpClient extends HttpClientOptions {
   readonly trace: TraceCarrier | undefined;
 }
 
-/** Converts a request for the MCP library; its signal is aborted when the client disconnects. */
+/** Converts a request for the MCP library, which gets the parsed body beside it; its signal is aborted when the client disconnects. */
 function toWebRequest(request: FastifyRequest, reply: FastifyReply, { ended }: Grant): Request {
-  const { url, method, headers, body } = request;
+  const { url, method, headers } = request;
   const named = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return new Request(new URL(url, 'http://localhost'), {
     method,
     headers: named,
     signal: goneSignal(request, reply, ended),
-    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 }
 

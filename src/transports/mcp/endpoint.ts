@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { RequestAuthentication } from '../http/authentication.js';
@@ -9,6 +11,8 @@ const PATH = '/mcp';
 /** Error codes of JSON-RPC 2.0, section 5.1. */
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+/** Time after which the headers of an answer are sent even if it has no content yet, in milliseconds. A quick answer needs one write then. */
+const HEADERS_AFTER_MS = 20;
 
 /** Dependencies of the endpoint. */
 export interface McpEndpointOptions extends McpAnswersOptions {
@@ -47,8 +51,7 @@ export class McpEndpoint implements AsyncDisposable {
         const client = { grant, trace, ...clientOptions(request.raw, services.access, grant) };
         const answers = await (this.#answers ??= this.#load());
         reply.header('cache-control', 'no-store').send(await answers.answer(request, reply, client));
-        // Otherwise the headers of a stream are held back until its first event, while the client waits for them.
-        if (reply.raw.hasHeader('content-type')) reply.raw.flushHeaders();
+        sendHeadersSoon(reply.raw);
         return reply;
       },
     });
@@ -62,6 +65,16 @@ export class McpEndpoint implements AsyncDisposable {
     const { McpAnswers } = await import('./answers.js');
     return new McpAnswers(this.#options);
   }
+}
+
+/** Sends the headers of a stream before its first event, for which a client might wait for minutes without knowing that it is served. */
+function sendHeadersSoon(answer: ServerResponse): void {
+  const timer = setTimeout(() => {
+    if (!answer.headersSent && answer.hasHeader('content-type')) answer.flushHeaders();
+  }, HEADERS_AFTER_MS);
+  answer.once('close', () => {
+    clearTimeout(timer);
+  });
 }
 
 /** Answers requests that never reach the MCP library in the format of MCP; other errors as on the other routes. */
