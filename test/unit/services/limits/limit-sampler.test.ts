@@ -54,25 +54,20 @@ class Session {
   }
 }
 
-it('what a command has written that ended without a sample does not count for the next one', () => {
+it.each([
+  { what: 'a command that ended without a sample', pids: [SHELL], sampledMb: [] },
+  { what: 'a job that has ended, once nothing but the shell runs', pids: [SHELL, JOB], sampledMb: [8] },
+])('what $what has written does not count for the next command', ({ pids, sampledMb }) => {
   const session = new Session();
+  session.pids = pids;
   expect(session.usedMb()).toBe(0);
   session.writtenMb = 8;
+  for (const used of sampledMb) expect(session.usedMb()).toBe(used);
+  session.pids = [SHELL];
   session.begin();
   expect(session.usedMb()).toBe(0);
   session.writtenMb = 9;
   expect(session.usedMb()).toBe(1);
-});
-
-it('nor does that of a job which has ended, once nothing but the shell runs', () => {
-  const session = new Session();
-  session.pids = [SHELL, JOB];
-  expect(session.usedMb()).toBe(0);
-  session.writtenMb = 8;
-  expect(session.usedMb()).toBe(8);
-  session.pids = [SHELL];
-  session.begin();
-  expect(session.usedMb()).toBe(0);
 });
 
 it('a job counts beside the commands that run meanwhile', () => {
