@@ -1,6 +1,7 @@
 import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
 
 import type { Log } from '../core/logging/log.js';
+import { settledWithin } from '../core/time.js';
 
 /** Where spans go, and which ones. */
 export interface ExportOptions {
@@ -51,7 +52,10 @@ export async function startExport(options: ExportOptions): Promise<() => Promise
   diag.setLogger(diagnostics(options.log), DiagLogLevel.WARN);
   provider.register();
   return async () => {
-    await Promise.race([provider.shutdown().catch(() => undefined), timeOut()]);
+    await settledWithin(
+      provider.shutdown().catch(() => undefined),
+      LAST_SPANS_MS,
+    );
     trace.disable();
     context.disable();
     propagation.disable();
@@ -90,8 +94,3 @@ function messageIn(report: string): string {
     return report.slice(0, MAX_FAULT);
   }
 }
-
-const timeOut = (): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, LAST_SPANS_MS).unref();
-  });

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { MAX_TIMER_MS } from '../time.js';
+
 type Json = z.core.util.JSONType;
 
 /** A JSON Schema of an object: draft 2020-12. */
@@ -16,8 +18,8 @@ const HIDDEN_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'pattern', 'pro
 /** Fields that are not shown: a daemon alone refuses them. */
 const CLUSTER_FIELDS: ReadonlySet<string> = new Set(['node', 'placement']);
 
-/** Numbers from this value on are technical ceilings (32-bit timers, safe integers), in the unit of the field. */
-const TECHNICAL_CEILING = 2 ** 31 - 1;
+/** Numbers from this value on are technical ceilings (timers, safe integers), in the unit of the field. */
+const TECHNICAL_CEILING = MAX_TIMER_MS;
 
 /**
  * The schema of a tool's arguments for a model: without `null`, which optional fields also accept, and without noise.

@@ -42,7 +42,8 @@ export class Checkpoints {
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
-    this.#jobs = new WorkspaceJobs(options);
+    const { workspace, directory, excluded, path, limits, platform, run } = options;
+    this.#jobs = new WorkspaceJobs({ workspace, directory, excluded, path, limits, platform, run });
     if (hasInterruptedRestore(this.#jobs.store)) void this.#recover();
   }
 

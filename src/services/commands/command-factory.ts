@@ -221,18 +221,24 @@ export class CommandFactory {
   }
 
   #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {
-    if (session && session.session.queued.length >= queueLimit) {
-      throw new AdapterError('SESSION_BUSY', `${queueLimit} commands wait in this session already (queue_limit)`, {
-        details: { running_command_id: session.session.running?.id ?? null, queued: session.session.queued.length },
-      });
+    if (session) {
+      checkQueue(session, queueLimit);
+      return;
     }
-    if (!session && this.#options.executions.running >= maxOneShots) {
+    if (this.#options.executions.running >= maxOneShots) {
       throw new AdapterError('SESSION_LIMIT', `${maxOneShots} one-shot commands run already (max_sessions)`, {
         details: { max_one_shots: maxOneShots },
       });
     }
-    if (!session) this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
+    this.#options.quotas.admitOneShot(owner, this.#oneShotsOf.get(owner.id) ?? 0);
   }
+}
+
+function checkQueue({ session: { queued, running } }: SessionRecord, limit: number): void {
+  if (queued.length < limit) return;
+  throw new AdapterError('SESSION_BUSY', `${limit} commands wait in this session already (queue_limit)`, {
+    details: { running_command_id: running?.id ?? null, queued: queued.length },
+  });
 }
 
 const warningsOf = (source: { readonly warnings: readonly Warning[] } | undefined): readonly Warning[] =>

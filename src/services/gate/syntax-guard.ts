@@ -32,7 +32,7 @@ export class SyntaxGuard {
   ): Promise<RefusedText | undefined> {
     if (args) return undefined;
     const { oneShots, launch } = this.#executions.of(session?.owner ?? principal);
-    const installed = session?.session.options.installed ?? oneShots.shell;
+    const installed = session ? shellOf(session) : oneShots.shell;
     if (!(await refusesSyntax(installed, command, launch))) return undefined;
     const { shell, path } = installed;
     const message = `${shell.name} cannot parse the command: nothing of it was run`;
@@ -42,3 +42,5 @@ export class SyntaxGuard {
     };
   }
 }
+
+const shellOf = ({ session: { options } }: SessionRecord) => options.installed;

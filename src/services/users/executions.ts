@@ -102,7 +102,7 @@ export class Executions implements AsyncDisposable {
 
   /** Number of one-shots in flight, of all users. */
   get running(): number {
-    return this.#all.reduce((sum, { oneShots }) => sum + oneShots.running, this.#options.own.oneShots.running);
+    return this.#each.reduce((sum, { oneShots }) => sum + oneShots.running, 0);
   }
 
   /** Ends a one-shot with all its processes. */

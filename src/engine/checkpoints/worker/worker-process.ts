@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { ERROR_CATALOGUE } from '../../../core/error-catalogue/catalogue.js';
 import { AdapterError } from '../../../core/errors.js';
+import { settledWithin } from '../../../core/time.js';
 import type { Job, JobOf, JobResults, RunJob, StoreOptions } from '../job.js';
 import type { UserLaunch } from '../../user/user-launch.js';
 import type { WorkerReply, WorkerRequest } from './messages.js';
@@ -51,10 +51,7 @@ export class CheckpointWorkers implements AsyncDisposable {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
-    const late = new AbortController();
-    const patience = sleep(SHUTDOWN_WAIT_MS, undefined, { signal: late.signal }).catch(() => undefined);
-    await Promise.race([Promise.allSettled(this.#running), patience]);
-    late.abort();
+    await settledWithin(Promise.allSettled(this.#running), SHUTDOWN_WAIT_MS);
   }
 }
 
