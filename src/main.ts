@@ -8,8 +8,8 @@ import { ProcessOutput } from './cli/console/process-output.js';
 import { runCommandLine } from './cli/program.js';
 
 const { env } = process;
-const stdout = new ProcessOutput(process.stdout, env);
-const stderr = new ProcessOutput(process.stderr, env);
+const stdout = new ProcessOutput('stdout', env);
+const stderr = new ProcessOutput('stderr', env);
 const faultListeners = new Set<(error: unknown) => void>();
 
 const context: Context = {
@@ -17,7 +17,10 @@ const context: Context = {
   version: readVersion(),
   env,
   cwd: process.cwd(),
-  stdin: process.stdin,
+  // Created when it is first used.
+  get stdin() {
+    return process.stdin;
+  },
   stdout,
   stderr,
   exitWith: (code) => {

@@ -1,5 +1,5 @@
 // The subcommands with their options and help texts, for the pages that list them.
-import { createProgram } from '../../dist/cli/program.js';
+import { createProgram } from '../../dist/cli/subcommands.js';
 
 /** Options that at least so many subcommands share are described once. */
 const MIN_SHARING = 5;

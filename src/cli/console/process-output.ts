@@ -1,28 +1,32 @@
-import type { WriteStream } from 'node:tty';
+import { isatty, type WriteStream } from 'node:tty';
 
 import type { Output } from './context.js';
 
+const FILE_DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
+
 /**
  * An output of this process. Any write error is treated as a closed pipe: an error message could not be delivered
- * either.
+ * either. Node.js's stream is created when it is first used: a command without output needs none.
  */
 export class ProcessOutput implements Output {
   readonly isTerminal: boolean;
   readonly isColoured: boolean;
   readonly broken: Promise<void>;
-  readonly #stream: WriteStream;
+  readonly #name: keyof typeof FILE_DESCRIPTORS;
+  #opened: WriteStream | undefined;
   #isBroken = false;
+  #onError: () => void = () => undefined;
 
-  constructor(stream: WriteStream, env: NodeJS.ProcessEnv) {
-    this.#stream = stream;
-    this.isTerminal = stream.isTTY;
+  constructor(name: keyof typeof FILE_DESCRIPTORS, env: NodeJS.ProcessEnv) {
+    this.#name = name;
+    this.isTerminal = isatty(FILE_DESCRIPTORS[name]);
     // https://no-color.org: any non-empty value.
     this.isColoured = this.isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
     this.broken = new Promise((resolve) => {
-      stream.on('error', () => {
+      this.#onError = () => {
         this.#isBroken = true;
         resolve();
-      });
+      };
     });
   }
 
@@ -31,8 +35,9 @@ export class ProcessOutput implements Output {
   }
 
   get size(): { readonly columns: number; readonly rows: number } | undefined {
+    if (!this.isTerminal) return undefined;
     const { columns, rows } = this.#stream;
-    return this.isTerminal && columns > 0 && rows > 0 ? { columns, rows } : undefined;
+    return columns > 0 && rows > 0 ? { columns, rows } : undefined;
   }
 
   async write(data: string | Uint8Array): Promise<void> {
@@ -41,12 +46,18 @@ export class ProcessOutput implements Output {
   }
 
   async flush(): Promise<void> {
-    if (this.#isBroken || this.#stream.writableLength === 0) return;
-    await Promise.race([this.broken, new Promise((resolve) => this.#stream.write('', resolve))]);
+    const stream = this.#opened;
+    if (!stream || this.#isBroken || stream.writableLength === 0) return;
+    await Promise.race([this.broken, new Promise((resolve) => stream.write('', resolve))]);
   }
 
   onResize(listener: () => void): Disposable {
     this.#stream.on('resize', listener);
     return { [Symbol.dispose]: () => void this.#stream.off('resize', listener) };
+  }
+
+  get #stream(): WriteStream {
+    this.#opened ??= process[this.#name].on('error', this.#onError);
+    return this.#opened;
   }
 }
