@@ -1,4 +1,5 @@
-// Builds dist/: the compiler's output, the shell drivers beside it, the dashboard, and an executable main.js that loads a bundle.
+// Builds dist/: the compiler's output, the shell drivers beside it, the dashboard, and the executables main.js and shell-adapter.cjs, which
+// load a bundle.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -23,17 +24,27 @@ const SEPARATE =
 
 /** What main.js is once its modules are in the bundle. */
 const LAUNCHER = `#!/usr/bin/env node
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
 import { loadBundle } from './bundle/load-bundle.js';
 
-loadBundle(import.meta.url);
+loadBundle(fileURLToPath(import.meta.url), createRequire(import.meta.url));
 `;
+
+/** The program that npm installs: the same, without the loader of ES modules, which takes 4 ms of each start in Node.js 20. */
+const program = join(dist, 'shell-adapter.cjs');
 
 const worker = join(dist, 'engine/checkpoints/worker/main.js');
 
 /** What the checkpoint worker's main.js is then. */
-const WORKER_LAUNCHER = `import { loadBundle } from '../../../bundle/load-bundle.js';
+const WORKER_LAUNCHER = `import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
-loadBundle(new URL('../../../main.js', import.meta.url).href, { entry: 'checkpoint-worker.cjs' });
+import { loadBundle } from '../../../bundle/load-bundle.js';
+
+const main = fileURLToPath(new URL('../../../main.js', import.meta.url));
+loadBundle(main, createRequire(main), { entry: 'checkpoint-worker.cjs' });
 `;
 
 rmSync(dist, { recursive: true, force: true });
@@ -49,6 +60,7 @@ escapeChunks();
 await buildDashboard(join(dist, 'dashboard'));
 writeFileSync(main, LAUNCHER);
 chmodSync(main, 0o755);
+await writeProgram();
 writeFileSync(worker, WORKER_LAUNCHER);
 await writeCodeCache(main);
 
@@ -75,6 +87,23 @@ async function bundle() {
       minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     },
   });
+}
+
+/** Writes the loader as one script that calls itself. */
+async function writeProgram() {
+  await build({
+    input: join(dist, 'bundle/load-bundle.js'),
+    platform: 'node',
+    logLevel: 'warn',
+    external: /^node:/,
+    output: {
+      file: program,
+      format: 'cjs',
+      banner: '#!/usr/bin/env node',
+      footer: "loadBundle(require('node:path').join(__dirname, 'main.js'), require);",
+    },
+  });
+  chmodSync(program, 0o755);
 }
 
 /** Writes every character beyond ASCII as its escape, which strings, templates, patterns and names take: chunks are read as Latin-1. */

@@ -7,6 +7,9 @@ import { releaseLostTerminals } from './cli/console/lost-terminals.js';
 import { ProcessOutput } from './cli/console/process-output.js';
 import { runCommandLine } from './cli/program.js';
 
+/** The files that `scripts/build.mjs` writes for this program. A user calls a link to one of them. */
+const FILES: ReadonlySet<string> = new Set(['main.js', 'shell-adapter.cjs']);
+
 const { env } = process;
 const stdout = new ProcessOutput('stdout', env);
 const stderr = new ProcessOutput('stderr', env);
@@ -65,7 +68,7 @@ function takeFault(error: unknown): void {
 /** The command by which a user can call this program again from the current directory. */
 function findProgramName(): string {
   const script = process.argv[1] ?? '';
-  if (basename(script) === 'main.js') return `node ${relative(process.cwd(), script)}`;
+  if (FILES.has(basename(script))) return `node ${relative(process.cwd(), script)}`;
   return env['npm_command'] === 'exec' ? 'npx shell-adapter' : 'shell-adapter';
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 import { inRounds } from '../measure.mjs';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/shell-adapter.cjs', import.meta.url));
 const run = promisify(execFile);
 /** Node.js 20 reads the certificates of a variable at each start, which would be most of the floor. */
 const ENVIRONMENT = { ...process.env, NODE_EXTRA_CA_CERTS: '' };

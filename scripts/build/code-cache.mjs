@@ -14,7 +14,7 @@ const RECORDER = fileURLToPath(new URL('record-code.mjs', import.meta.url));
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs a command of the command line against a daemon, the checkpoint worker, then a daemon with a command and a request of MCP, and keeps
+ * Runs a command of the command line against a daemon, its help, the checkpoint worker, then a daemon with a command and a request of MCP, and keeps
  * their compiled code.
  * @param main The path of main.js.
  */
@@ -27,6 +27,7 @@ export async function writeCodeCache(main) {
   const recorded = [RECORDER, main, cache, 'main.cjs'];
   try {
     await withDaemon(plain, home, (url) => runCommand(recorded, home, url));
+    execFileSync(process.execPath, [...recorded, '--help'], { timeout: TIMEOUT_MS });
     // It loads everything, and answers without doing anything.
     execFileSync(process.execPath, [RECORDER, main, cache, 'checkpoint-worker.cjs'], {
       input: JSON.stringify({ job: { kind: 'none' }, options: {} }),

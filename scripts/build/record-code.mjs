@@ -1,6 +1,7 @@
 // Runs a bundled program, and writes the code cache of what has run when it ends: `node record-code.mjs MAIN FOLDER ENTRY ARGUMENT…`.
 // With a cache of an earlier run, the new one has the code of both.
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -12,4 +13,4 @@ process.on('exit', () => {
   mkdirSync(folder, { recursive: true });
   for (const [name, script] of scripts) writeFileSync(join(folder, name), script.createCachedData());
 });
-loadBundle(pathToFileURL(main).href, { entry, onScript: (name, script) => scripts.set(name, script) });
+loadBundle(main, createRequire(main), { entry, onScript: (name, script) => scripts.set(name, script) });

@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 
 /** The parameters of the function that is a chunk's only expression, in their order. `scripts/build.mjs` writes the function's head. */
 export const CHUNK_PARAMETERS = ['exports', 'require', 'module', 'host'] as const;
 
-type Chunk = (exports: unknown, require: (id: string) => unknown, module: { exports: unknown }, host: Host) => void;
+type Chunk = (exports: unknown, require: Require, module: { exports: unknown }, host: Host) => void;
+
+type Require = (id: string) => unknown;
 
 /** What a module has and a script lacks. */
 interface Host {
@@ -28,17 +29,24 @@ export interface BundleOptions {
 /**
  * Runs a bundled program. Its chunks are scripts rather than modules, because only scripts take a code cache in Node.js 20: V8's
  * compiled code, without which a start takes a third more time. A cache of another version, or for other flags of V8, is not used.
- * @param mainUrl The URL of main.js. The bundle is in the folder `bundle` beside it.
+ * @param main The path of main.js. The bundle is in the folder `bundle` beside it.
+ * @param requirePackage `require` of main.js, or of a file beside it.
  * @returns what the first chunk exports
  */
-export function loadBundle(mainUrl: string, { entry = 'main.cjs', onScript }: BundleOptions = {}): unknown {
-  const folder = fileURLToPath(new URL('bundle/', mainUrl));
+export function loadBundle(
+  main: string,
+  requirePackage: Require,
+  { entry = 'main.cjs', onScript }: BundleOptions = {},
+): unknown {
+  const folder = join(dirname(main), 'bundle');
   const cache = codeCacheFolder(folder);
   const hasCache = existsSync(cache);
   const loaded = new Map<string, { exports: unknown }>();
-  const requirePackage = createRequire(mainUrl);
-  const requireChunk = (id: string) => (id.startsWith('./') ? load(id.slice(2)) : (requirePackage(id) as unknown));
-  const host: Host = { mainUrl, importModule: (id) => import(id) as Promise<unknown> };
+  const requireChunk = (id: string) => (id.startsWith('./') ? load(id.slice(2)) : requirePackage(id));
+  const host: Host = {
+    mainUrl: pathToFileURL(main).href,
+    importModule: (id) => import(id) as Promise<unknown>,
+  };
 
   function load(name: string): unknown {
     const known = loaded.get(name);

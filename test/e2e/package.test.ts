@@ -64,6 +64,7 @@ describe('the package', () => {
   it('holds what it needs, and nothing of its making', () => {
     for (const path of [
       'dist/main.js',
+      'dist/shell-adapter.cjs',
       'dist/index.js',
       'dist/index.d.ts',
       'dist/client/index.js',

@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,11 +19,11 @@ const CHUNKS = {
 /** Other texts of the same length: V8 remembers the code of a text that it has compiled, and ignores a cache for it. */
 let texts = 1000;
 let folder: string;
-let mainUrl: string;
+let main: string;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'shell-adapter-test-'));
-  mainUrl = pathToFileURL(join(folder, 'main.js')).href;
+  main = join(folder, 'main.js');
   mkdirSync(join(folder, 'bundle'));
 });
 afterEach(() => {
@@ -40,7 +41,8 @@ function writeChunks(): void {
 function load(): Map<string, Script> {
   writeChunks();
   const scripts = new Map<string, Script>();
-  expect(loadBundle(mainUrl, { onScript: (name, script) => scripts.set(name, script) })).toMatchObject({ sum: 2 });
+  const onScript = (name: string, script: Script) => scripts.set(name, script);
+  expect(loadBundle(main, createRequire(main), { onScript })).toMatchObject({ sum: 2 });
   return scripts;
 }
 
@@ -57,8 +59,8 @@ const rejections = () => [...load().values()].map(({ cachedDataRejected }) => ca
 describe('the bundle', () => {
   it('gives its chunks each other, packages, imports and the URL of main.js', async () => {
     writeChunks();
-    const { imported, ...rest } = loadBundle(mainUrl) as { imported: Promise<unknown> };
-    expect(rest).toEqual({ sum: 2, again: true, sep: '/', url: mainUrl });
+    const { imported, ...rest } = loadBundle(main, createRequire(main)) as { imported: Promise<unknown> };
+    expect(rest).toEqual({ sum: 2, again: true, sep: '/', url: pathToFileURL(main).href });
     expect(await imported).toHaveProperty('tmpdir');
   });
 

@@ -37,7 +37,7 @@ const judgeInput =
   };
 
 /** The program of the adapter itself, as a script. */
-const OWN_PROGRAM = /(?:^|\/)(?:dist\/main\.js|shell-adapter)$/;
+const OWN_PROGRAM = /(?:^|\/)(?:dist\/main\.js|dist\/shell-adapter\.cjs|shell-adapter)$/;
 
 /** The operand that names the script. */
 function scriptOf({ args, program }: CommandAnalysis, { operands }: ParsedArguments): Argument | undefined {

@@ -27,6 +27,7 @@ const ASKED = [
     'docker exec x rm -rf y',
     'node dist/main.js confirm ID --approve',
     'node /opt/x/dist/main.js token list',
+    'node /opt/x/dist/shell-adapter.cjs token list',
     'run0 id',
   ],
   ...[
