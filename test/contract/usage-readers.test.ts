@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { MB } from '../../src/core/limits/limits.js';
-import { PAGE_BYTES } from '../../src/engine/usage/memory-of.js';
+import { heldBytesOf, PAGE_BYTES } from '../../src/engine/usage/memory-of.js';
 import { Polling } from '../../src/engine/limits/polling.js';
-import { TableReader } from '../../src/engine/usage/table-reader.js';
-import { descendantsIn, type UsageReader } from '../../src/engine/usage/process-snapshot.js';
+import { takeSnapshot } from '../../src/engine/usage/process-snapshot.js';
 import { TICKS_PER_SECOND } from '../../src/engine/platform/contract/process-entry.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { posix } from '../../src/engine/platform/posix/posix.js';
@@ -17,11 +16,11 @@ import { eventually } from '../support/measure.js';
 const COARSEST_TICKS = TICKS_PER_SECOND;
 
 describe.each([linux, posix])('processes and what they use, on the platform $name', (platform) => {
-  let reader: UsageReader;
+  const { processes } = platform;
+  const sample = () => takeSnapshot(processes, 'new');
   let shell: ChildProcess;
 
   beforeEach(() => {
-    reader = new TableReader(platform.processes);
     shell = spawn('bash', [], { stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   });
 
@@ -36,12 +35,12 @@ describe.each([linux, posix])('processes and what they use, on the platform $nam
     return String((await once(shell.stdout!, 'data'))[0]).trim();
   }
 
-  const entryOf = async (pid: number) => (await reader.sample()).of([pid])[0];
+  const entryOf = async (pid: number) => (await sample()).of([pid])[0];
 
   it('tells who has started whom, at any depth', async () => {
     const sleeper = Number(await run("sh -c 'sleep 300 & echo $!; wait' &"));
-    const snapshot = await reader.sample();
-    expect([...descendantsIn(snapshot, [shell.pid!])]).toContain(sleeper);
+    const snapshot = await sample();
+    expect([...snapshot.descendantsOf([shell.pid!])]).toContain(sleeper);
     expect(snapshot.of([shell.pid!])[0]).toMatchObject({ parent: process.pid, group: shell.pid });
     expect([...snapshot.all()].map(({ pid }) => pid)).toContain(process.pid);
   });
@@ -50,7 +49,7 @@ describe.each([linux, posix])('processes and what they use, on the platform $nam
     const pid = Number(await run('sleep 300 & echo $!'));
     expect(await entryOf(pid)).toMatchObject({ pid });
     await run('kill $!; wait $! 2>/dev/null; echo gone');
-    const snapshot = await reader.sample();
+    const snapshot = await sample();
     expect(snapshot.of([pid])).toEqual([]);
   });
 
@@ -60,7 +59,7 @@ describe.each([linux, posix])('processes and what they use, on the platform $nam
     await eventually(async () => {
       const entry = await entryOf(pid);
       expect(entry!.residentPages * PAGE_BYTES).toBeGreaterThan(50 * MB);
-      expect((await reader.sample()).heldBytes([entry!])).toBeLessThan(90 * MB);
+      expect(heldBytesOf([entry!], processes)).toBeLessThan(90 * MB);
     });
   });
 
@@ -76,16 +75,16 @@ describe.each([linux, posix])('processes and what they use, on the platform $nam
     const first = (await entryOf(shell.pid!))!;
     const second = (await entryOf(shell.pid!))!;
     expect(second.startTicks).toBe(first.startTicks);
-    expect(reader.isAlive(first)).toBe(true);
+    expect(processes.isAlive(first)).toBe(true);
     const gone = { ...first, pid: Number(await run('sh -c "echo \\$\\$"')) };
     // Until the shell has waited for it, it is a zombie, which kill(2) can't tell from a process that runs.
     await eventually(() => {
-      expect(reader.isAlive(gone)).toBe(false);
+      expect(processes.isAlive(gone)).toBe(false);
     });
   });
 
   it('is enough to keep limits by polling', async () => {
-    using mechanism = new Polling(reader, platform);
+    using mechanism = new Polling(platform);
     using group = mechanism.createGroup('nobody.here');
     await group.begin(shell.pid!, false);
     const sleeper = Number(await run('sleep 300 & echo $!'));

@@ -6,8 +6,7 @@ import { homeIn, makeGroup, readControlSum, readControlNumber, removeGroup, TASK
 import { ControlGroup, type Controls } from './control-group.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
-import { TableReader } from '../usage/table-reader.js';
-import type { ProcessSnapshot } from '../usage/process-snapshot.js';
+import { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** The required controllers, each with its own hierarchy. */
 const CONTROLLERS = ['cpuacct', 'memory', 'pids'] as const;
@@ -26,7 +25,6 @@ export class ControlGroups1 implements LimitMechanism {
   readonly nameWithoutLimits = 'cgroup1';
   readonly isEnforced = true;
   readonly #roots: Directories;
-  readonly #reader = new TableReader(linux.processes);
   #made = 0;
 
   /**
@@ -61,11 +59,11 @@ export class ControlGroups1 implements LimitMechanism {
     const controls = controlsOf(groups, isHeld);
     const joinFiles = controls.homes.map((directory) => join(directory, TASKS));
     const leaveFiles = this.directories.map((directory) => join(directory, '..', TASKS));
-    return new ControlGroup(controls, { joinFiles, leaveFiles }, this.#reader);
+    return new ControlGroup(controls, { joinFiles, leaveFiles });
   }
 
   sample(): Promise<ProcessSnapshot> {
-    return Promise.resolve(this.#reader.glance());
+    return Promise.resolve(new ProcessSnapshot(linux.processes));
   }
 
   totals(): Promise<TotalUsage> {

@@ -15,8 +15,7 @@ import { ControlGroup, type Controls } from './control-group.js';
 import { residentBytesOf } from '../usage/memory-of.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
-import { TableReader } from '../usage/table-reader.js';
-import type { ProcessSnapshot } from '../usage/process-snapshot.js';
+import { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** Controllers that enforce limits in the kernel. CPU time is reported without a controller. */
 const CONTROLLERS = ['memory', 'pids'] as const;
@@ -51,7 +50,6 @@ export class ControlGroups2 implements LimitMechanism {
   readonly #own: string;
   readonly #root: string;
   readonly #controllers: ReadonlySet<Controller>;
-  readonly #reader = new TableReader(linux.processes);
   #made = 0;
   #hasMoved = false;
 
@@ -86,11 +84,11 @@ export class ControlGroups2 implements LimitMechanism {
     const home = this.#hasMoved ? join(this.#own, OWN_LEAF) : this.#own;
     const directory = join(this.#root, `g${this.#made++}`);
     const files = { joinFiles: [join(homeIn(directory, isHeld), PROCS)], leaveFiles: [join(home, PROCS)] };
-    return new ControlGroup(controlsOf(directory, this.#controllers, isHeld), files, this.#reader);
+    return new ControlGroup(controlsOf(directory, this.#controllers, isHeld), files);
   }
 
   sample(): Promise<ProcessSnapshot> {
-    return Promise.resolve(this.#reader.glance());
+    return Promise.resolve(new ProcessSnapshot(linux.processes));
   }
 
   totals(): Promise<TotalUsage> {

@@ -7,8 +7,10 @@ import { type Limits, MB } from '../../core/limits/limits.js';
 import { readSmallDescriptor } from '../system/small-file.js';
 import { makeGroup, membersBelow, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
-import type { TableReader } from '../usage/table-reader.js';
-import type { ProcessSnapshot } from '../usage/process-snapshot.js';
+import { linux } from '../platform/linux/linux.js';
+import { ProcessSnapshot } from '../usage/process-snapshot.js';
+
+const { writesOf } = linux.processes;
 
 /** The control files of one group; their places and contents depend on the version of control groups. */
 export interface Controls {
@@ -39,7 +41,6 @@ export class ControlGroup implements ProcessGroup {
   readonly joinFiles: readonly string[];
   readonly leaveFiles: readonly string[];
   readonly #controls: Controls;
-  readonly #reader: TableReader;
   /** Read with every command: an open descriptor saves two thirds of the time. */
   readonly #cpu: number;
   readonly #written = new InheritedCounter();
@@ -52,9 +53,8 @@ export class ControlGroup implements ProcessGroup {
   #isRemoved = false;
 
   /** @param files `joinFiles` and `leaveFiles` of `ProcessGroup` */
-  constructor(controls: Controls, files: Pick<ProcessGroup, 'joinFiles' | 'leaveFiles'>, reader: TableReader) {
+  constructor(controls: Controls, files: Pick<ProcessGroup, 'joinFiles' | 'leaveFiles'>) {
     this.#controls = controls;
-    this.#reader = reader;
     this.joinFiles = files.joinFiles;
     this.leaveFiles = files.leaveFiles;
     for (const directory of controls.homes) makeGroup(directory);
@@ -81,7 +81,7 @@ export class ControlGroup implements ProcessGroup {
   }
 
   writtenBytes(waiter: number): number {
-    return this.#written.totalWith(waiter, this.#reader.processes.writesOf(waiter).diskBytes);
+    return this.#written.totalWith(waiter, writesOf(waiter).diskBytes);
   }
 
   members(): readonly number[] {
@@ -107,19 +107,18 @@ export class ControlGroup implements ProcessGroup {
   #countWritten(snapshot: ProcessSnapshot, pids: readonly number[], cpuMs: number): number {
     const { known, total } = this.#written;
     // What uses no CPU time does not write.
-    if (!snapshot.isExact && cpuMs === this.#cpuMsAtRead) return total;
+    if (cpuMs === this.#cpuMsAtRead) return total;
     this.#cpuMsAtRead = cpuMs;
     const members = new Set(pids);
     // Former members without a wait(2): their counters have not been added to their parents' yet.
     const ended = snapshot.of([...known.keys()].filter((pid) => !members.has(pid)));
     const unwaited = ended.filter(({ pid, startTicks }) => known.get(pid)?.startTicks === startTicks);
     const counted = [...snapshot.of(pids), ...unwaited];
-    const { writesOf } = this.#reader.processes;
     return this.#written.update(counted.map((entry) => ({ value: writesOf(entry.pid).diskBytes, ...entry })));
   }
 
   sampleNow(): GroupSample {
-    return this.sample(this.#reader.sampleNow());
+    return this.sample(new ProcessSnapshot(linux.processes));
   }
 
   takeKernelActions(): KernelActions {

@@ -53,8 +53,8 @@ export interface ProcessGroup extends Disposable {
   members(): readonly number[];
   /** @param snapshot of its mechanism */
   sample(snapshot: ProcessSnapshot): GroupSample;
-  /** Takes an exact sample synchronously; undefined where that is not possible. */
-  sampleNow(): GroupSample | undefined;
+  /** Takes a sample synchronously. */
+  sampleNow(): GroupSample;
   /** Returns the actions of the kernel since the last call. */
   takeKernelActions(): KernelActions;
   /** Highest memory use of the group, in bytes, where the kernel reports it. */

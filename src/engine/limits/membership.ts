@@ -2,7 +2,7 @@ import { type ProcessRoot, sandboxRoot } from '../process/process-root.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import type { Processes } from '../platform/contract/processes.js';
 import { isOriginIn } from '../process/session-mark.js';
-import { descendantsIn, type ProcessSnapshot, type UsageReader } from '../usage/process-snapshot.js';
+import { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /**
  * The first process of a group. Its start time, where known, distinguishes it from a later process with the same pid.
@@ -33,7 +33,7 @@ export interface Membership {
  * member. Once found, a process stays a member wherever it moves.
  * @param tag `instance.session`
  */
-export function observedMembers(reader: UsageReader, tag: string): Membership {
+export function observedMembers({ isAlive }: Processes, tag: string): Membership {
   const isWithin = isOriginIn(tag);
   return {
     find: (snapshot, known, root) => {
@@ -45,23 +45,23 @@ export function observedMembers(reader: UsageReader, tag: string): Membership {
         stillThere(root, entry) === entry.pid;
       const seeds: number[] = [];
       for (const entry of snapshot.all()) if (isMember(entry)) seeds.push(entry.pid);
-      return snapshot.of(descendantsIn(snapshot, seeds));
+      return snapshot.of(snapshot.descendantsOf(seeds));
     },
     frameOf: () => [],
     reaperOf: (root) => root.pid,
-    now: (known) => [...known.values()].filter((entry) => reader.isAlive(entry)).map(({ pid }) => pid),
+    now: (known) => [...known.values()].filter(isAlive).map(({ pid }) => pid),
   };
 }
 
 /** The processes of a PID namespace: all of them descend from its first process (pid_namespaces(7)). */
-export function namespaceMembers(reader: UsageReader, processes: Processes): Membership {
+export function namespaceMembers(processes: Processes): Membership {
   // Searched for until it exists; then it stays the same as long as the namespace does.
   let own: ProcessRoot | undefined;
   const ownOf = ({ pid }: Root) => (own ??= sandboxRoot(pid, processes));
   return {
     find: (snapshot, _known, root) => {
       const leader = root && stillThere(root, snapshot.of([root.pid])[0]);
-      return leader === undefined ? [] : snapshot.of(descendantsIn(snapshot, [leader]));
+      return leader === undefined ? [] : snapshot.of(snapshot.descendantsOf([leader]));
     },
     frameOf: (root) => {
       const { sessionLeader, reaper } = (root && ownOf(root)) ?? {};
@@ -72,8 +72,7 @@ export function namespaceMembers(reader: UsageReader, processes: Processes): Mem
       const leader = root && stillThere(root, processes.read(root.pid));
       if (leader === undefined) return [];
       // The lists of children are not sufficient: they are kept per thread, and any thread may start a process.
-      const snapshot = reader.sampleNow();
-      return snapshot ? [...descendantsIn(snapshot, [leader])] : [];
+      return [...new ProcessSnapshot(processes).descendantsOf([leader])];
     },
   };
 }

@@ -5,25 +5,19 @@ import { type ProcessEntry, TICKS_PER_SECOND } from '../platform/contract/proces
 import type { Processes } from '../platform/contract/processes.js';
 import type { Membership, Root } from './membership.js';
 import type { Writers } from '../usage/memory-files/memory-files.js';
-import { residentBytes, unmappedBytes } from '../usage/memory-of.js';
+import { heldBytesOf, residentBytes, unmappedBytes } from '../usage/memory-of.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
-import type { ProcessSnapshot, UsageReader } from '../usage/process-snapshot.js';
+import { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };
 /** From this share of its limit on, memory is measured more exactly, and at twice the cost. */
 const EXACT_SHARE = 0.5;
-/**
- * Margin to a limit on bytes written within which every sample reads all counters, in bytes: more than can be written
- * between two samples.
- */
-const NEAR_BYTES = 512 * MB;
 
 /** Dependencies of `ObservedGroup`. */
 export interface ObservedGroupOptions {
   readonly membership: Membership;
   readonly processes: Processes;
-  readonly reader: UsageReader;
   /** Returns the bytes in files in memory that belong to the processes of the group. */
   readonly fileBytes: (group: ProcessGroup, writers: Writers) => number;
   readonly onDispose: () => void;
@@ -47,22 +41,22 @@ export class ObservedGroup implements ProcessGroup {
   /** CPU ticks of the process that waits for the others, in the last sample. */
   #waiterTicks = 0;
   #memoryMb = Infinity;
-  #diskMb = Infinity;
 
   constructor(options: ObservedGroupOptions) {
     this.#options = options;
   }
 
   begin(pid: number): Promise<void> {
-    const family = this.#options.reader.family(pid);
-    this.#root = { pid, startTicks: family[0]?.startTicks };
-    for (const member of family) this.#known.set(member.pid, member);
+    const { askAside, read, childrenOf } = this.#options.processes;
+    // A list for this alone would cost more than it tells: the next sample tells it as well.
+    const entry = askAside ? undefined : read(pid);
+    this.#root = { pid, startTicks: entry?.startTicks };
+    for (const member of entry ? [entry, ...childrenOf(pid)] : []) this.#known.set(member.pid, member);
     return Promise.resolve();
   }
 
-  setLimits({ memory_mb: memoryMb = Infinity, disk_mb: diskMb = Infinity }: Limits): void {
+  setLimits({ memory_mb: memoryMb = Infinity }: Limits): void {
     this.#memoryMb = memoryMb;
-    this.#diskMb = diskMb;
   }
 
   /** In steps of 10 ms: the last sample, plus the use of the shell and its ended children since. */
@@ -80,7 +74,7 @@ export class ObservedGroup implements ProcessGroup {
   }
 
   sample(snapshot: ProcessSnapshot): GroupSample {
-    const { membership } = this.#options;
+    const { membership, processes } = this.#options;
     const found = membership.find(snapshot, this.#known, this.#root);
     this.#known = new Map(found.map((entry) => [entry.pid, entry]));
     this.#noteStart();
@@ -88,8 +82,7 @@ export class ObservedGroup implements ProcessGroup {
     // The innermost frame process is the reaper of all orphans.
     const reaper = frame.at(-1);
     const members = found.filter((entry) => hasNotEnded(entry) && !frame.includes(entry.pid));
-    const isExact = snapshot.isExact || this.#diskMb * MB - this.#written.total <= NEAR_BYTES;
-    const writes = found.map((entry) => ({ writes: snapshot.writesOf(entry.pid, isExact), ...entry }));
+    const writes = found.map((entry) => ({ writes: processes.writesOf(entry.pid), ...entry }));
     const cpuTicks = this.#cpu.update(
       found.map((entry) => ({ value: entry.cpuTicks, ...entry })),
       reaper,
@@ -101,11 +94,11 @@ export class ObservedGroup implements ProcessGroup {
     );
     const pids = members.map(({ pid }) => pid);
     const writers = { pids, writtenBytes: allWritten - allWrittenBefore };
-    const fileBytes = unmappedBytes(this.#options.fileBytes(this, writers), members, this.#options.processes);
+    const fileBytes = unmappedBytes(this.#options.fileBytes(this, writers), members, processes);
     this.#waiterTicks = this.#readWaiterTicks() ?? this.#waiterTicks;
     return {
       cpuMs: cpuTicks * MS_PER_TICK,
-      memoryBytes: fileBytes + this.#processBytes(snapshot, members, this.#memoryMb * MB - fileBytes),
+      memoryBytes: fileBytes + this.#processBytes(members, this.#memoryMb * MB - fileBytes),
       fileBytes,
       tasks: members.reduce((sum, entry) => sum + entry.threads, 0),
       writtenBytes: this.#written.update(
@@ -116,9 +109,8 @@ export class ObservedGroup implements ProcessGroup {
     };
   }
 
-  sampleNow(): GroupSample | undefined {
-    const snapshot = this.#options.reader.sampleNow();
-    return snapshot && this.sample(snapshot);
+  sampleNow(): GroupSample {
+    return this.sample(new ProcessSnapshot(this.#options.processes));
   }
 
   takeKernelActions(): KernelActions {
@@ -146,15 +138,15 @@ export class ObservedGroup implements ProcessGroup {
   }
 
   /** Memory of processes, in bytes; near its limit it is measured more exactly. */
-  #processBytes(snapshot: ProcessSnapshot, members: readonly ProcessEntry[], limitBytes: number): number {
+  #processBytes(members: readonly ProcessEntry[], limitBytes: number): number {
     const upper = residentBytes(members);
-    return upper > limitBytes * EXACT_SHARE ? snapshot.heldBytes(members) : upper;
+    return upper > limitBytes * EXACT_SHARE ? heldBytesOf(members, this.#options.processes) : upper;
   }
 
   #readWaiterTicks(): number | undefined {
-    const { membership, reader } = this.#options;
+    const { membership, processes } = this.#options;
     const waiter = this.#root === undefined ? undefined : membership.reaperOf(this.#root);
-    return waiter === undefined ? undefined : reader.cpuTicksOf(waiter, this.#madeAt);
+    return waiter === undefined ? undefined : processes.readCheaply(waiter, this.#madeAt)?.cpuTicks;
   }
 }
 

@@ -6,8 +6,8 @@ import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { namespaceMembers, observedMembers } from './membership.js';
 import { ObservedGroup } from './observed-group.js';
 import type { Platform } from '../platform/contract/platform.js';
-import type { ListAge } from '../platform/contract/processes.js';
-import type { ProcessSnapshot, UsageReader } from '../usage/process-snapshot.js';
+import type { ListAge, Processes } from '../platform/contract/processes.js';
+import { type ProcessSnapshot, takeSnapshot, withFirstOrigins } from '../usage/process-snapshot.js';
 
 /**
  * Enforces limits by sampling, without help of the kernel. With a PID namespace, processes in it cannot escape, and end
@@ -19,14 +19,12 @@ export class Polling implements LimitMechanism {
   readonly isEnforced = false;
   readonly directories = [];
   readonly namespace?: PidNamespace;
-  readonly #reader: UsageReader;
-  readonly #platform: Platform;
+  readonly #processes: Processes;
   readonly #groups = new Set<ObservedGroup>();
   readonly #files: MemoryFiles | undefined;
 
-  constructor(reader: UsageReader, platform: Platform, namespace?: PidNamespace) {
-    this.#reader = reader;
-    this.#platform = platform;
+  constructor(platform: Platform, namespace?: PidNamespace) {
+    this.#processes = withFirstOrigins(platform.processes);
     if (platform.can.openFiles) this.#files = new MemoryFiles();
     this.name = namespace ? 'pid_namespace' : 'polling';
     this.nameWithoutLimits = namespace?.isForLimitsOnly ? 'polling' : this.name;
@@ -34,12 +32,11 @@ export class Polling implements LimitMechanism {
   }
 
   createGroup(tag: string, isInNamespace = false): ProcessGroup {
-    const { processes } = this.#platform;
+    const processes = this.#processes;
     const isOwn = isInNamespace && this.namespace !== undefined;
     const group: ObservedGroup = new ObservedGroup({
-      membership: isOwn ? namespaceMembers(this.#reader, processes) : observedMembers(this.#reader, tag),
+      membership: isOwn ? namespaceMembers(processes) : observedMembers(processes, tag),
       processes,
-      reader: this.#reader,
       fileBytes: (owner, writers) => {
         const sharedBytes = this.#files?.bytesOf(owner, writers) ?? 0;
         return isInNamespace ? sharedBytes + privateBytesOf(writers.pids) : sharedBytes;
@@ -53,12 +50,12 @@ export class Polling implements LimitMechanism {
     return group;
   }
 
-  sample(age?: ListAge): Promise<ProcessSnapshot> {
-    return this.#reader.sample(age);
+  sample(age: ListAge = 'new'): Promise<ProcessSnapshot> {
+    return takeSnapshot(this.#processes, age);
   }
 
   programMs(): number {
-    return this.#platform.processes.listMs();
+    return this.#processes.listMs();
   }
 
   async totals(): Promise<TotalUsage> {

@@ -5,7 +5,6 @@ import { ControlGroups2 } from './cgroup2.js';
 import type { LimitMechanism } from './mechanism.js';
 import { PidNamespace } from '../sandbox/pid-namespace.js';
 import { Polling } from './polling.js';
-import { TableReader } from '../usage/table-reader.js';
 import type { Platform } from '../platform/contract/platform.js';
 
 /** A better mechanism that was tried, and the reason why it cannot be used. */
@@ -44,9 +43,9 @@ function make(name: LimitMechanismName, options: MechanismOptions, isWanted: boo
     case 'cgroup1':
       return new ControlGroups1(instance);
     case 'pid_namespace':
-      return new Polling(new TableReader(platform.processes), platform, PidNamespace.find(path, !isWanted));
+      return new Polling(platform, PidNamespace.find(path, !isWanted));
     case 'polling':
-      return new Polling(new TableReader(platform.processes), platform);
+      return new Polling(platform);
   }
 }
 

@@ -1,52 +1,109 @@
-import type { ProcessEntry, Writes } from '../platform/contract/process-entry.js';
-import type { ListAge } from '../platform/contract/processes.js';
+import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import type { ListAge, Processes } from '../platform/contract/processes.js';
+import { Slices } from './slices.js';
 
 /** Processes at one moment, shared by all groups that are sampled then. */
-export interface ProcessSnapshot {
-  /** Whether nothing is taken from a cache. */
-  readonly isExact: boolean;
+export class ProcessSnapshot {
+  readonly #processes: Processes;
+  readonly #origins = new Map<number, string | undefined>();
+  #entries: ReadonlyMap<number, ProcessEntry> | undefined;
+  #children: ReadonlyMap<number, readonly ProcessEntry[]> | undefined;
+
+  /** @param entries by default processes are read when they are asked for, synchronously */
+  constructor(processes: Processes, entries?: readonly ProcessEntry[]) {
+    this.#processes = processes;
+    this.#entries = entries && byPid(entries);
+  }
+
   /** Returns every process of the machine. */
-  all(): Iterable<ProcessEntry>;
-  /** Returns the children of a process that it has not waited for. */
-  childrenOf(pid: number): readonly ProcessEntry[];
+  all(): Iterable<ProcessEntry> {
+    return this.#table().values();
+  }
+
   /** Returns these processes without those that have ended. */
-  of(pids: Iterable<number>): ProcessEntry[];
-  /**
-   * Returns what a process, and the children it has waited for, have written; zeros when not available.
-   * @param mustBeNew whether to read it even if the process has used next to no CPU time since the last read
-   */
-  writesOf(pid: number, mustBeNew?: boolean): Writes;
-  /** Returns the memory of processes, in bytes, with shared pages counted once; exact, but slow. */
-  heldBytes(entries: readonly ProcessEntry[]): number;
-  /** Returns the tag or mark of a process at the time it was first sampled: programs can change what they show. */
-  originOf(entry: ProcessEntry): string | undefined;
+  of(pids: Iterable<number>): ProcessEntry[] {
+    const read = (pid: number) => (this.#entries ? this.#entries.get(pid) : this.#processes.read(pid));
+    return [...pids].flatMap((pid) => read(pid) ?? []);
+  }
+
+  /** Returns the pids of these processes and all their descendants, in no particular order. */
+  descendantsOf(roots: Iterable<number>): Set<number> {
+    const children = (this.#children ??= byParent(this.all()));
+    const found = new Set(roots);
+    // A Set iterates over entries that are added during the iteration.
+    for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child.pid);
+    return found;
+  }
+
+  /** Returns the tag or mark of a process; undefined for a foreign one. */
+  originOf(entry: ProcessEntry): string | undefined {
+    const { pid } = entry;
+    if (!this.#origins.has(pid)) this.#origins.set(pid, this.#processes.originOf(entry));
+    return this.#origins.get(pid);
+  }
+
+  #table(): ReadonlyMap<number, ProcessEntry> {
+    const { pids, read } = this.#processes;
+    return (this.#entries ??= byPid(pids().flatMap((pid) => read(pid) ?? [])));
+  }
 }
 
-/** Source of process data. */
-export interface UsageReader {
-  /**
-   * Samples all processes in slices; yields to the event loop in between.
-   * @param age which list of processes serves, where they are listed aside; by default 'new'
-   */
-  sample(age?: ListAge): Promise<ProcessSnapshot>;
-  /** Samples all processes synchronously; undefined where that requires other programs. */
-  sampleNow(): ProcessSnapshot | undefined;
-  /** Returns a process with its children; empty when that is not available synchronously, or expensive. */
-  family(pid: number): readonly ProcessEntry[];
-  /**
-   * Returns the CPU time of a process and of children that it has waited for, in clock ticks, at the latest time of which
-   * that is known; undefined when it is not known.
-   * @param since when the process cannot have been started yet, on the monotonic clock, in milliseconds
-   */
-  cpuTicksOf(pid: number, since: number): number | undefined;
-  /** Whether exactly this process still runs, as far as can be determined. */
-  isAlive(entry: ProcessEntry): boolean;
+/**
+ * Takes a snapshot of all processes in slices; yields to the event loop in between.
+ * @param age which list of processes serves, where they are listed aside
+ */
+export async function takeSnapshot(processes: Processes, age: ListAge): Promise<ProcessSnapshot> {
+  const { askAside, list } = processes;
+  return askAside ? askAside(() => listedSnapshot(processes, list()), age) : walkedSnapshot(processes);
 }
 
-/** Returns the pids of these processes and all their descendants, in no particular order. */
-export function descendantsIn(snapshot: ProcessSnapshot, roots: Iterable<number>): Set<number> {
-  const found = new Set(roots);
-  // A Set iterates over entries that are added during the iteration.
-  for (const pid of found) for (const child of snapshot.childrenOf(pid)) found.add(child.pid);
-  return found;
+/** Origins are read while the list is at hand: later they may need another one. */
+function listedSnapshot(processes: Processes, entries: readonly ProcessEntry[]): ProcessSnapshot {
+  const snapshot = new ProcessSnapshot(processes, entries);
+  for (const entry of entries) snapshot.originOf(entry);
+  return snapshot;
+}
+
+async function walkedSnapshot(processes: Processes): Promise<ProcessSnapshot> {
+  const slices = new Slices();
+  const entries: ProcessEntry[] = [];
+  for (const pid of processes.pids()) {
+    const entry = processes.read(pid);
+    if (entry) entries.push(entry);
+    if (slices.isOver) await slices.next();
+  }
+  return new ProcessSnapshot(processes, entries);
+}
+
+/** Remembered origins, at most: after that all are read again. */
+const MAX_KNOWN = 10_000;
+
+/**
+ * The same processes, with the tags and marks that they showed first: programs can change what they show. It also saves
+ * half of the time of a sample where many sessions run.
+ */
+export function withFirstOrigins(processes: Processes): Processes {
+  const known = new Map<number, { readonly startTicks: number; readonly origin: string }>();
+  const originOf: Processes['originOf'] = (entry) => {
+    const { pid, startTicks } = entry;
+    const before = known.get(pid);
+    if (before?.startTicks === startTicks) return before.origin;
+    const origin = processes.originOf(entry);
+    if (known.size >= MAX_KNOWN) known.clear();
+    if (origin !== undefined) known.set(pid, { startTicks, origin });
+    return origin;
+  };
+  return { ...processes, originOf };
+}
+
+const byPid = (entries: readonly ProcessEntry[]) => new Map(entries.map((entry) => [entry.pid, entry]));
+
+function byParent(entries: Iterable<ProcessEntry>): Map<number, ProcessEntry[]> {
+  const children = new Map<number, ProcessEntry[]>();
+  for (const entry of entries) {
+    const siblings = children.get(entry.parent);
+    if (siblings) siblings.push(entry);
+    else children.set(entry.parent, [entry]);
+  }
+  return children;
 }

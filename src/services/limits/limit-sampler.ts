@@ -85,10 +85,11 @@ export class LimitSampler {
     return pids.some((pid) => !this.#target.own.includes(pid));
   }
 
-  /** Current memory of the processes without files in memory, in MB; 0 where the kernel enforces the limit, or when it is not available synchronously. */
+  /** Current memory of the processes without files in memory, in MB; 0 where the kernel enforces the limit. */
   memoryNowMb(): number {
-    const sample = this.#target.group.isKeptByKernel ? undefined : this.#target.group.sampleNow();
-    return sample ? (sample.memoryBytes - (sample.fileBytes ?? 0)) / MB : 0;
+    if (this.#target.group.isKeptByKernel) return 0;
+    const { memoryBytes, fileBytes = 0 } = this.#target.group.sampleNow();
+    return (memoryBytes - fileBytes) / MB;
   }
 
   /** Starts the counts with the next command, even if it ends before it is sampled. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ControlGroups2 } from '../../../../src/engine/limits/cgroup2.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { TableReader } from '../../../../src/engine/usage/table-reader.js';
+import { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
 
 /*
  * What is written to and read from the controllers' files. A plain directory stands for a delegated group: it shows the
@@ -64,7 +64,7 @@ describe('control groups of version 2, their files', () => {
     put('shell-adapter-1-2-x/g0/memory.stat', 'anon 1000\nfile 5000\nshmem 24\n');
     put('shell-adapter-1-2-x/g0/pids.current', '7\n');
     put('shell-adapter-1-2-x/g0/cgroup.procs', '');
-    expect(group.sample(new TableReader(linux.processes).glance())).toMatchObject({
+    expect(group.sample(new ProcessSnapshot(linux.processes))).toMatchObject({
       memoryBytes: 1024,
       tasks: 7,
       cpuMs: 1234.567,
