@@ -5,7 +5,7 @@ import type { Principal } from '../core/access/principal.js';
 import type { Log } from '../core/logging/log.js';
 import { sessionLimitReached } from '../services/access/quotas.js';
 import type { RoutedReply } from '../services/ports/cluster-port.js';
-import type { HeldSession } from '../services/sessions/sessions-options.js';
+import type { HeldSession } from '../services/sessions/held-session.js';
 import { randomBytes } from '../engine/system/random.js';
 import { noCapacity } from './failures.js';
 import type { LinkReply } from './links/link-types.js';

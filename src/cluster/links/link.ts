@@ -6,7 +6,7 @@ import { heldMessage, load as loadSchema } from '../../core/cluster/link-message
 import { nodeIdFrom } from '../../core/cluster/node-id.js';
 import { Deferred } from '../../engine/system/deferred.js';
 import type { EventSink } from '../../services/registry/caller.js';
-import type { HeldSession } from '../../services/sessions/sessions-options.js';
+import type { HeldSession } from '../../services/sessions/held-session.js';
 import { nodeUnreachable } from '../failures.js';
 import { ask } from './ask.js';
 import { DialError, type Dialled } from './dial.js';

@@ -1,5 +1,5 @@
 import type { CommandClass } from '../policy/model/classes.js';
-import type { PolicyRequest } from '../policy/analysis/inspect.js';
+import type { PolicyRequest } from '../policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../policy/decision/policy.js';
 
 /** Input of `command_sha256`, as UTF-8: the text, followed by any arguments, each after a NUL. */

@@ -1,6 +1,6 @@
 import { type Command, parse } from 'unbash';
 
-import type { PolicyRequest } from '../policy/analysis/inspect.js';
+import type { PolicyRequest } from '../policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../policy/decision/policy.js';
 import { POLICY_LIMITS } from '../policy/model/limits.js';
 import { readCommand } from '../policy/subject/read-command.js';

@@ -4,7 +4,7 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import type { Coverage } from '../../core/confirmation/remembered.js';
 import type { CoveredWords } from '../../core/confirmation/remembered-rule.js';
 import { findFileOperands, quoteWords, readShape, type Unrecognisable } from '../../core/confirmation/shape.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import { isWithin } from '../../core/policy/paths/paths.js';
 import { isStandardProgram } from '../../core/policy/words/program-name.js';

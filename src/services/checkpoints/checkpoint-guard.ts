@@ -4,7 +4,7 @@ import type { Principal } from '../../core/access/principal.js';
 import { findUncovered, type LostFiles } from '../../core/checkpoints/coverage.js';
 import { SKIP_REASONS } from '../../core/checkpoints/entry.js';
 import { AdapterError } from '../../core/errors.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Loss } from '../../core/policy/model/finding.js';
 import { settledWithin } from '../../core/time.js';

@@ -4,7 +4,7 @@ import type { Principal } from '../../core/access/principal.js';
 import { boundText } from '../../core/confirmation/bindings.js';
 import type { ConfirmationMode } from '../../core/confirmation/modes.js';
 import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Answer } from '../../core/protocol/requests.js';

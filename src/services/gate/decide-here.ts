@@ -1,4 +1,4 @@
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import type { Finding } from '../../core/policy/model/finding.js';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { AuditTrail } from '../../core/audit/event.js';
 import type { Log } from '../../core/logging/log.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { JudgedPlace, JudgedRequest } from '../approvals/coverage.js';
 import type { Warning } from '../../engine/command/outcome.js';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import { confirmInstead, type Policy } from '../../core/policy/decision/policy.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';

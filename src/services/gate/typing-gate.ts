@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import {
   decideTyping,
   type Policy,

@@ -1,4 +1,4 @@
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import { decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import { readShownVariables, type ShownVariable } from '../../core/policy/words/saved-state.js';

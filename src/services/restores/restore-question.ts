@@ -1,4 +1,4 @@
-import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Request } from '../../core/protocol/requests.js';
 

@@ -10,6 +10,7 @@ import type { Recordings } from '../recordings/recordings.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import type { SessionUsage } from '../usage/session-usage.js';
 import type { Executions } from '../users/executions.js';
+import type { HeldSession } from './held-session.js';
 import type { DeadlineLimits } from './session-deadlines.js';
 
 /** Bounds of sessions, from the configuration. Times are in milliseconds. */
@@ -40,13 +41,6 @@ export interface SessionsOptions extends IdOptions {
   /** Called when a session has ended, so that its place is free. */
   readonly onEnded?: ((session: HeldSession) => void) | undefined;
   readonly log: Log;
-}
-
-/** A session that counts against the limits of a cluster. */
-export interface HeldSession {
-  readonly id: string;
-  /** Id of its principal; undefined for one whose sessions are not limited. */
-  readonly owner: string | undefined;
 }
 
 /** How a session is opened, besides what the client has asked for. */

@@ -14,7 +14,9 @@ import type { Caller } from '../registry/caller.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { SessionAttachments } from './session-attachments.js';
 import { SessionDeadlines } from './session-deadlines.js';
-import type { HeldSession, OpenOptions, SessionsOptions } from './sessions-options.js';
+import { asHeld, type HeldSession } from './held-session.js';
+import type { OpenOptions, SessionsOptions } from './sessions-options.js';
+import { touch } from './session-activity.js';
 import { sessionListener } from './session-listener.js';
 import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
 import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
@@ -236,19 +238,4 @@ export class Sessions implements AsyncDisposable {
     this.#options.log.info('session closed', { session_id: id, reason });
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
-}
-
-/** Sessions of programs that need no token are not limited. */
-const asHeld = ({ id, owner }: { readonly id: string; readonly owner: Principal }): HeldSession => ({
-  id,
-  owner: owner.isLocalPeer ? undefined : owner.id,
-});
-
-function touch(record: SessionRecord): void {
-  record.lastUsedAt = new Date();
-  // A client that uses the session without following it still counts as present.
-  if (record.abandonedSince !== undefined) {
-    record.abandonedSince = record.channel.followers > 0 ? undefined : performance.now();
-  }
-  record.lastUsedTicks = performance.now();
 }

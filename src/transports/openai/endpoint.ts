@@ -5,13 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { assertPermitted } from '../../core/protocol/permissions.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
-import { ChatEncoding } from '../../core/openai/chat-encoding.js';
-import { parseChatRequest } from '../../core/openai/chat-request.js';
 import type { CompletionRequest } from '../../core/openai/completion-request.js';
 import type { AnswerEncoding, EncodedAnswer } from '../../core/openai/encoding.js';
 import { isRepeated, openAiFailure, unknownModel } from '../../core/openai/failure.js';
-import { ResponsesEncoding } from '../../core/openai/responses-encoding.js';
-import { parseResponsesRequest } from '../../core/openai/responses-request.js';
 import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { HttpAnswer } from '../../services/exchange/http-exchange.js';
 import type { Caller } from '../../services/registry/caller.js';
@@ -23,6 +19,7 @@ import { goneSignal } from '../http/gone-signal.js';
 import { sendPassed } from '../http/send-passed.js';
 import { traceIn } from '../http/trace-headers.js';
 import { asNewWork } from '../new-work.js';
+import { type Api, APIS } from './apis.js';
 import { type PassedCompletion, passOn } from './pass.js';
 
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
@@ -219,32 +216,6 @@ const encoded = ({ content, usage, worktree }: Completion): EncodedAnswer => ({
   usage,
   extra: worktree ? { worktree } : {},
 });
-
-/** One of OpenAI's two interfaces for completions. */
-interface Api {
-  readonly path: string;
-  readonly parse: (body: unknown) => CompletionRequest;
-  readonly encoding: (asked: CompletionRequest) => AnswerEncoding;
-}
-
-const frameOf = (prefix: string, { model }: CompletionRequest) => ({
-  id: `${prefix}${crypto.randomUUID()}`,
-  created: Math.floor(Date.now() / 1000),
-  model,
-});
-
-const APIS: readonly Api[] = [
-  {
-    path: '/v1/chat/completions',
-    parse: parseChatRequest,
-    encoding: (asked) => new ChatEncoding(frameOf('cmpl-', asked), asked.includesUsage),
-  },
-  {
-    path: '/v1/responses',
-    parse: parseResponsesRequest,
-    encoding: (asked) => new ResponsesEncoding(frameOf('', asked)),
-  },
-];
 
 /** The models of the endpoint run in directories of the daemon's user, and make worktrees there. */
 const notForUsers = (user: string): AdapterError =>

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nodeIdFrom } from '../../../core/cluster/node-id.js';
 import type { Log } from '../../../core/logging/log.js';
 import { NODE_NAME } from '../../../core/node-name.js';
-import type { HeldSession } from '../../../services/sessions/sessions-options.js';
+import type { HeldSession } from '../../../services/sessions/held-session.js';
 import type {
   Beat,
   ClaimedPlace,

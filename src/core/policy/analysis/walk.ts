@@ -14,6 +14,7 @@ import { literal, toArguments } from '../words/argument.js';
 import { isSecret, kindOf } from '../paths/path-kinds.js';
 import { judgeEvaluated, judgeExpansion } from '../subject/expansions.js';
 import type { Directory } from '../model/facts.js';
+import { judgeNamesRead, listOf } from './piped-file-names.js';
 import { isForkBomb } from '../words/fork-bomb.js';
 import { directoriesAfter, eitherOf } from '../words/directories.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
@@ -203,15 +204,10 @@ export class Walk {
     }
   }
 
-  /** `find … | while read f; do cat "$f"; done`: what the loop reads may be any of the files. */
   #visitCompound(node: SyntaxNode, flow: Flow): void {
-    const { stdin } = flow;
     const count = this.#inquiry.commands.length;
     this.#visit(node, flow);
-    const readsAny = this.#inquiry.commands.slice(count).some(({ hasUnknownPaths }) => hasUnknownPaths);
-    if (!readsAny || stdin?.kind !== 'unknown' || !stdin.below) return;
-    const words = { name: literal('xargs'), args: [literal('cat')], assignments: [], redirects: [] };
-    this.#inquiry.judgeCommand({ ...words, stdin, text: 'read' }, this.#scopeAt(node.pos, flow));
+    judgeNamesRead(this.#inquiry, count, this.#scopeAt(node.pos, flow));
   }
 
   #visitCommand(node: Command, flow: Flow): SimpleCommand {
@@ -252,19 +248,3 @@ export class Walk {
 
 /** Distance after a command within which its operator is searched, in characters. */
 const OPERATOR_DISTANCE = 80;
-
-/** Programs that print some of the lines of their input. */
-const FILTERS = /^(?:head|tail|sort|uniq|grep|egrep|fgrep|shuf|tac|cat|tee|sed|tr)$/;
-
-/** The files whose names a command prints, as far as they are known. */
-function listOf(
-  { name, args, redirects }: SimpleCommand,
-  stdin: Stdin | undefined,
-  inquiry: AnalysisContext,
-): Pick<Extract<Stdin, { kind: 'unknown' }>, 'names' | 'below'> {
-  const program = name?.value;
-  if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return {};
-  const { programs } = inquiry;
-  if (FILTERS.test(program) && stdin?.kind === 'unknown') return { below: stdin.below };
-  return { names: programs.listedBy(program)?.(args), below: programs.listedBelow(program)?.(args) };
-}

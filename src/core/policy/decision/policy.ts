@@ -1,7 +1,8 @@
 import { type CommandClass, type PolicyAction, rankOf, stricter } from '../model/classes.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { Finding, JudgedCommand, Loss } from '../model/finding.js';
-import { inspect, type Inspection, type PolicyRequest } from '../analysis/inspect.js';
+import { inspect } from '../analysis/inspect.js';
+import type { Inspection, PolicyRequest } from '../analysis/inspection.js';
 import { POLICY_LIMITS } from '../model/limits.js';
 import type { ClassActions } from './presets.js';
 import type { PolicyRule } from './rules.js';

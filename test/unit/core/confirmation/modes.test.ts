@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { boundText, isCovered, mayDestroy } from '../../../../src/core/confirmation/bindings.js';
 import { isAsStrict, wayOf } from '../../../../src/core/confirmation/modes.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
-import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
 import { decide } from '../../../../src/core/policy/decision/policy.js';
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { compileRule } from '../../../../src/core/policy/decision/rules.js';

@@ -1,6 +1,6 @@
 import type { CommandClass, PolicyAction } from '../../../../src/core/policy/model/classes.js';
 import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model/facts.js';
-import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
 import { decide, type PolicyVerdict, withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
 import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { compileRule, type PolicyRule, type RuleDefinition } from '../../../../src/core/policy/decision/rules.js';

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 
 import type { Principal } from '../../../../src/core/access/principal.js';
 import { HOUR_MS, type RememberScope } from '../../../../src/core/confirmation/remembered.js';
-import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
 import { decide, type Policy } from '../../../../src/core/policy/decision/policy.js';
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { compileRule } from '../../../../src/core/policy/decision/rules.js';
