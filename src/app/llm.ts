@@ -2,7 +2,7 @@ import { CallLog } from '../llm/call-log.js';
 import { CallMeter } from '../llm/call-meter.js';
 import { LlmCalls } from '../llm/calls.js';
 import { CliRunner } from '../llm/cli-runner.js';
-import { Completions } from '../llm/completions.js';
+import { Completions } from '../llm/completions/completions.js';
 import { HttpProviders } from '../llm/http-providers.js';
 import { Providers } from '../llm/providers.js';
 import { ShellCatalogue } from '../llm/shell-catalogue.js';

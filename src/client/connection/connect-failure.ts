@@ -93,3 +93,10 @@ function reasonOf(answer: string): string | undefined {
     return undefined;
   }
 }
+
+/** The error of requests whose connection broke. */
+export function lost(url: string, reason?: string): ClientError {
+  const why = reason === undefined ? '' : ` (${reason})`;
+  const message = `the connection to ${url} broke${why}: what was asked may or may not have been done`;
+  return new ClientError('CONNECTION_LOST', message);
+}

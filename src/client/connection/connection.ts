@@ -3,44 +3,18 @@ import { io, type Socket } from 'socket.io-client';
 import type { ErrorBody } from '../../core/errors.js';
 import type { Answer, RequestInput, RequestName } from '../../core/protocol/requests.js';
 import { withPlainBytes } from '../runtime/bytes.js';
-import { explainFailure, refusalOf } from './connect-failure.js';
+import { explainFailure, lost, refusalOf } from './connect-failure.js';
 import { ClientError } from '../contract/errors.js';
 import type { ConnectSettings } from '../contract/options.js';
 import { checkSize } from './packet-size.js';
 import { type ConnectionRequestOptions, type PendingRequest, PendingRequests } from './pending-requests.js';
 import { startTimer, type Timer } from '../runtime/timer.js';
+import { UNLIMITED } from './unlimited-requests.js';
 import { agentFor, type Endpoint } from './unix-socket.js';
 import { endTransport, reportEarlyEnd } from './transport-end.js';
 
 /** Longest pause between two attempts to reconnect, in milliseconds. */
 const MAX_RECONNECT_DELAY_MS = 2000;
-
-/**
- * Requests that take as long as a command, an LLM call, what is waited for, the decision of an operator, or reading the
- * files of the workspace. The daemon limits their time.
- */
-const UNLIMITED: ReadonlySet<RequestName> = new Set([
-  'execute_command',
-  'wait_command',
-  'send_input',
-  'confirm_command',
-  'checkpoint_workspace',
-  'diff_workspace',
-  'restore_workspace',
-  'wait_for',
-  'read_file',
-  'write_file',
-  'edit_file',
-  'list_directory',
-  'stat_path',
-  'make_directory',
-  'move_path',
-  'remove_path',
-  'find_files',
-  'search_files',
-  'llm_call',
-  'llm_stream',
-]);
 
 /** Callbacks of a `Connection`. */
 export interface ConnectionListener {
@@ -273,10 +247,4 @@ export class Connection {
     })();
     return this.#ended;
   }
-}
-
-function lost(url: string, reason?: string): ClientError {
-  const why = reason === undefined ? '' : ` (${reason})`;
-  const message = `the connection to ${url} broke${why}: what was asked may or may not have been done`;
-  return new ClientError('CONNECTION_LOST', message);
 }

@@ -10,7 +10,7 @@ import { Command } from '../command/command.js';
 import type { CommandOutcome } from '../command/outcome.js';
 import type { OneShotRunner } from '../one-shot/one-shot.js';
 import type { OnLongRunning } from '../one-shot/one-shot-limit-target.js';
-import { SpoolBudget } from '../output/spool.js';
+import { SpoolBudget } from '../output/spool-budget.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 import type { StdinPipes } from '../output/stdin-pipes.js';
 import { randomText } from '../system/random.js';

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 
 import { randomBytes } from '../system/random.js';
 import { BLOCK_BYTES, sharedBlocks } from './block-pool.js';
+import type { SpoolBudget } from './spool-budget.js';
 
 const writeBlocks = promisify(writev);
 const readAt = promisify(read);
@@ -14,51 +15,6 @@ const removeFile = promisify(rm);
 const IN_MEMORY_BYTES = 32 * 1024;
 /** Number of blocks that may be queued for a slow disk before backpressure applies. */
 const MAX_QUEUED_BLOCKS = 8;
-
-/** Bytes that the spools of one session may keep together. Outputs of ended commands are evicted for newer ones. */
-export class SpoolBudget {
-  readonly #maxBytes: number;
-  #left: number;
-  /** Files of ended commands, oldest first. */
-  readonly #ended = new Set<Spool>();
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-    this.#left = maxBytes;
-  }
-
-  /** Bytes that are kept, in memory and on disk. */
-  get usedBytes(): number {
-    return this.#maxBytes - this.#left;
-  }
-
-  /** Takes up to `bytes` from the budget and returns how many were granted. */
-  take(bytes: number): number {
-    for (const oldest of this.#ended) {
-      if (this.#left >= bytes) break;
-      this.#ended.delete(oldest);
-      void oldest.giveWay();
-    }
-    const granted = Math.min(bytes, this.#left);
-    this.#left -= granted;
-    return granted;
-  }
-
-  /** Returns bytes that were taken. */
-  give(bytes: number): void {
-    this.#left += bytes;
-  }
-
-  /** Notes that a spool's command has ended. */
-  noteEnd(spool: Spool): void {
-    this.#ended.add(spool);
-  }
-
-  /** Notes that a spool keeps nothing any more. */
-  forget(spool: Spool): void {
-    this.#ended.delete(spool);
-  }
-}
 
 /**
  * Keeps the whole output of one stream, from its beginning up to the session's budget: the first bytes in memory, the

@@ -1,4 +1,4 @@
-import { type TerminalReaders, terminalReaders } from '../command/foreground.js';
+import { type TerminalReaders, terminalReaders } from '../command/terminal-readers.js';
 import type { TerminalSize } from '../shell/session-shell.js';
 import { TerminalEcho } from '../shell/terminal-echo.js';
 import { findTerminalReader } from '../shell/wedge-detector.js';

@@ -12,7 +12,7 @@ import type { CommandSpan, Traces } from '../../core/traces/traces.js';
 import { Command } from '../../engine/command/command.js';
 import type { CommandSpec } from '../../engine/command/command-spec.js';
 import type { Warning } from '../../engine/command/outcome.js';
-import { SpoolBudget } from '../../engine/output/spool.js';
+import { SpoolBudget } from '../../engine/output/spool-budget.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';

@@ -7,7 +7,7 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { Session } from '../../engine/session/session.js';
 import type { SessionRecorder } from '../recordings/session-recorder.js';
 import type { OutputChannel } from './output-channel.js';
-import type { SpoolBudget } from '../../engine/output/spool.js';
+import type { SpoolBudget } from '../../engine/output/spool-budget.js';
 
 /** How long the end of a session is remembered, in milliseconds. */
 const TOMBSTONE_MS = 10 * 60 * 1000;

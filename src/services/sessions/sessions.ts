@@ -8,7 +8,7 @@ import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { Session } from '../../engine/session/session.js';
-import { SpoolBudget } from '../../engine/output/spool.js';
+import { SpoolBudget } from '../../engine/output/spool-budget.js';
 import { boundLimits } from '../registry/command-limits.js';
 import type { Caller } from '../registry/caller.js';
 import { OutputChannel } from '../registry/output-channel.js';

@@ -8,7 +8,7 @@ import { linux } from '../../../src/engine/platform/linux/linux.js';
 import type { ReportedProcess } from '../../../src/engine/process/reported-process.js';
 import type { Session } from '../../../src/engine/session/session.js';
 import type { SessionListener } from '../../../src/engine/session/session-options.js';
-import { SpoolBudget } from '../../../src/engine/output/spool.js';
+import { SpoolBudget } from '../../../src/engine/output/spool-budget.js';
 import { findTerminalReader } from '../../../src/engine/shell/wedge-detector.js';
 
 /** Room for every output of the suite, untrimmed. */

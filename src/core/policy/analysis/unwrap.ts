@@ -2,15 +2,13 @@ import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
 import { isHarmlessValue, type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
-import { readNamedFiles, readsFiles, wordsOf } from '../subject/listed-files.js';
+import { readNamedFiles, readsFiles } from '../subject/listed-files.js';
 import type { ValueRole } from '../subject/program-spec.js';
-import type { Assignment, Scope, Stdin } from '../words/simple-command.js';
+import type { Assignment, Scope } from '../words/simple-command.js';
 import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
+import { elsewhere, judgeRemoteInput, judgeSentInput, judgeShellInput } from './wrapper-input.js';
+import { addWords } from './xargs-words.js';
 import type { WrapperSpec } from '../family/wrapper-spec.js';
-
-/** Whether the client itself sends the input, so that it contains no data of this machine. */
-const isOfClient = (stdin: Stdin): boolean =>
-  stdin.kind === 'text' || (stdin.kind === 'unknown' && stdin.isOfClient === true);
 
 /** Programs also accept variable names that shells reject, such as `BASH_FUNC_ls%%`. */
 const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
@@ -39,12 +37,6 @@ function judgeCleared(
   if ((label !== 'env' && label !== 'exec') || !/^(?:.*\/)?git$/.test(words[0]?.shape ?? '')) return;
   if (args.slice(0, args.length - words.length).some(({ shape }) => clears.test(shape)))
     subject.add('obfuscated', `${label} takes away what protects git in checkouts`);
-}
-
-/** Input that leaves this machine. */
-function judgeSentInput(subject: CommandAnalysis, label: string): void {
-  const { stdin } = subject.command;
-  if (stdin && !isOfClient(stdin)) subject.add('exfiltration', `${label} sends its input to another machine`);
 }
 
 /** Separates the words of a command from inputs that are added to it. */
@@ -143,19 +135,6 @@ function judgeBare(
 const replacesInput = ({ command: { stdin }, scope }: CommandAnalysis): boolean =>
   stdin !== scope.stdin && stdin?.kind !== 'file';
 
-/** Input that a shell of this machine runs. */
-function judgeShellInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
-  if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
-  else subject.addSideEffect('obfuscated', `a shell of ${label} runs the input, which cannot be judged`);
-}
-
-/** Input that another machine runs as commands. */
-function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
-  if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
-  if (stdin.kind === 'unknown' && stdin.isOfClient === true)
-    subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
-}
-
 /**
  * Judges the options of a wrapper.
  * @returns whether one of them is text that it runs
@@ -194,9 +173,6 @@ function runSplitText(subject: CommandAnalysis, label: string, value: Argument, 
   if (text.includes(UNKNOWN)) subject.addUnknown(value, `the command that ${label} runs`);
   subject.inquiry.judgeText(text.replaceAll(UNKNOWN, '$unknown'), subject.scope);
 }
-
-/** Scope of a command that runs in an unknown directory. */
-const elsewhere = ({ scope }: CommandAnalysis): Scope => ({ ...scope, directories: [undefined], stdin: undefined });
 
 /** Scope of a command that runs in the directory that an option names. */
 function inDirectory({ scope }: CommandAnalysis, { value }: Argument): Scope {
@@ -256,46 +232,3 @@ function runInner(
   }
   subject.runWords(added, { text: shorten(added.map(({ text }) => text).join(' ')) }, scope);
 }
-
-/** `xargs` substitutes words for its placeholder, or appends them; `own` are its arguments without the command. */
-function addWords(
-  words: readonly Argument[],
-  own: readonly Argument[],
-  { command, inquiry }: CommandAnalysis,
-): readonly Argument[] {
-  const marks = own.flatMap(({ shape }, index) => {
-    const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
-    if (attached === undefined) return [];
-    return [attached === '' ? (shape === '-I' ? (own[index + 1]?.shape ?? '{}') : '{}') : attached];
-  });
-  const [mark] = marks;
-  if (mark === undefined || mark === '') return [...words, ...namesFor(words, own, { command, inquiry })];
-  return words.map((word) => {
-    if (!word.shape.includes(mark)) return word;
-    return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
-  });
-}
-
-/** The words that `xargs` appends, as far as its input tells them. */
-function namesFor(
-  words: readonly Argument[],
-  own: readonly Argument[],
-  { command: { stdin }, inquiry }: Pick<CommandAnalysis, 'command' | 'inquiry'>,
-): readonly Argument[] {
-  const unknown = [unknownArgument('…')];
-  if (readsFile(own)) return unknown;
-  const known = wordsOf(stdin, delimiterOf(own));
-  if (known) return known;
-  const takesNames = stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits');
-  return (takesNames ? stdin.names : undefined) ?? unknown;
-}
-
-/** The text between two words, if an option of `xargs` names it. */
-function delimiterOf(own: readonly Argument[]): string | undefined {
-  if (own.some(({ shape }) => /^(?:-[a-z]*0|--null)$/.test(shape))) return '\0';
-  const at = own.findIndex(({ shape }) => /^(?:-d|--delimiter)/.test(shape));
-  const value = own[at]?.shape.replace(/^(?:-d|--delimiter=?)/, '') || (own[at + 1]?.shape ?? '');
-  return at === -1 ? undefined : value.replace('\\n', '\n').replace('\\0', '\0').replace('\\t', '\t');
-}
-
-const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));

@@ -1,6 +1,6 @@
 import { constants, open } from 'node:fs/promises';
 
-import { AdapterError } from '../core/errors.js';
+import { AdapterError } from '../../core/errors.js';
 
 /** Largest instruction file, in bytes: it precedes every prompt. */
 const MAX_BYTES = 1024 * 1024;

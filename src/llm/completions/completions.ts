@@ -1,41 +1,37 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 
-import { AdapterError } from '../core/errors.js';
-import type { Principal } from '../core/access/principal.js';
-import { callIdFrom, ID_BYTES } from '../core/ids.js';
-import type { AnswerFormat } from '../core/llm/answer-format.js';
-import { llmError } from '../core/llm/failure.js';
-import { lastBlock } from '../core/llm/last-block.js';
-import type { ModelRegistry, ModelSettings } from '../core/llm/models.js';
-import { taskPrompt } from '../core/llm/task-prompt.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
-import { type CompletionRequest, invalid } from '../core/openai/completion-request.js';
-import { hasRun, unknownModel } from '../core/openai/failure.js';
-import { FailureMemory } from '../core/openai/failure-memory.js';
-import { type OutputLimits, OutputWindow } from '../core/output/output-window.js';
-import type { Worktree, Worktrees } from '../engine/instance/worktrees.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Principal } from '../../core/access/principal.js';
+import { callIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { AnswerFormat } from '../../core/llm/answer-format.js';
+import type { ModelRegistry, ModelSettings } from '../../core/llm/models.js';
+import { taskPrompt } from '../../core/llm/task-prompt.js';
+import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import { type CompletionRequest, invalid } from '../../core/openai/completion-request.js';
+import { hasRun, unknownModel } from '../../core/openai/failure.js';
+import { FailureMemory } from '../../core/openai/failure-memory.js';
+import { type OutputLimits, OutputWindow } from '../../core/output/output-window.js';
+import type { Worktree, Worktrees } from '../../engine/instance/worktrees.js';
 import type {
   Completion,
   CompletionListener,
   CompletionsPort,
   ListedModel,
   WorktreeReport,
-} from '../services/ports/completions-port.js';
+} from '../../services/ports/completions-port.js';
 import { readAgentFile } from './agent-file.js';
-import type { CallLog } from './call-log.js';
-import { randomBytes } from '../engine/system/random.js';
-import type { LlmQuestion, LlmReply } from './call.js';
-import { assertQuestion } from './invocation.js';
-import type { Providers } from './providers.js';
-import type { ShellCatalogue } from './shell-catalogue.js';
-import { isDirectory } from '../engine/system/is-directory.js';
+import { asJson, isKnownAtEnd, normalize } from './final-answer.js';
+import type { CallLog } from '../call-log.js';
+import { randomBytes } from '../../engine/system/random.js';
+import type { LlmQuestion, LlmReply } from '../call.js';
+import { assertQuestion } from '../invocation.js';
+import type { Providers } from '../providers.js';
+import type { ShellCatalogue } from '../shell-catalogue.js';
+import { isDirectory } from '../../engine/system/is-directory.js';
 
 /** Answer for a tool without output: clients require one. */
 const NO_OUTPUT = 'No output from CLI.';
-
-/** Longest excerpt of an invalid answer in an error, in characters. */
-const MAX_DETAIL_CHARACTERS = 4096;
 
 /** Dependencies of `Completions`. */
 export interface CompletionsOptions {
@@ -210,30 +206,6 @@ export class Completions implements CompletionsPort, AsyncDisposable {
   }
 }
 
-/** Extracts the answer from a tool's raw output. Streamed output cannot be changed any more. */
-function normalize({ content, isText }: LlmReply, { normalizer, driver }: ModelSettings, isStreamed: boolean): string {
-  if (!isText || normalizer === 'full') return content;
-  if (normalizer === 'structured') {
-    const message = `${driver} has not marked its answer: its output is no JSON that its driver knows`;
-    throw llmError('failed', message, { detail: content, exit_code: 0 });
-  }
-  return normalizer === 'auto' && isStreamed ? content : lastBlock(content);
-}
-
-/**
- * Checks that an answer is JSON: a tool may ignore the schema.
- * @throws AdapterError LLM_FAILED when it is not
- */
-function asJson({ content }: LlmReply, { driver }: ModelSettings): string {
-  try {
-    JSON.parse(content);
-    return content;
-  } catch (cause) {
-    const message = `${driver} was held to a JSON Schema and has answered something else than JSON`;
-    throw llmError('failed', message, { detail: content.slice(0, MAX_DETAIL_CHARACTERS), exit_code: 0 }, cause);
-  }
-}
-
 const repeated = (failure: AdapterError): AdapterError =>
   new AdapterError(failure.code, failure.message, {
     details: { ...failure.details, is_repeated: true },
@@ -260,13 +232,6 @@ function assertReportable({ reportsChanges }: CompletionRequest, isIsolated: boo
   if (reportsChanges && !isIsolated)
     throw invalid('worktree_changes', 'only a run with a worktree can report what it has changed');
 }
-
-/**
- * Whether the answer is only known at the end: in text the last block counts, and with JSON a tool's intermediate
- * messages are not part of it.
- */
-const isKnownAtEnd = ({ format }: CompletionRequest, { normalizer }: ModelSettings): boolean =>
-  normalizer === 'last_block' || format !== undefined;
 
 /**
  * Checks the directory of a model.
