@@ -2,9 +2,11 @@ import type { Answer, RequestInput, RequestName } from '../core/protocol/request
 import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
 import type { RememberedInfo } from '../core/protocol/remembered.js';
 import type { CommandResult, EventName, SessionInfo } from '../core/protocol/results.js';
+import { attachSession } from './attach-session.js';
 import { ClientCommand } from './command.js';
 import { Connection } from './connection/connection.js';
 import { DaemonRuns } from './connection/daemon-runs.js';
+import type { ConnectionState } from './contract/connection-state.js';
 import type { ClientError } from './contract/errors.js';
 import { EventRouter } from './output/event-router.js';
 import { inputSource } from './contract/input-source.js';
@@ -25,15 +27,8 @@ import { randomCommandId } from './runtime/random-id.js';
 import { recover } from './connection/recovery.js';
 import { ClientFiles } from './files.js';
 import { ClientSession } from './session.js';
-import { PathWatch, type WatchOptions } from './watch.js';
+import { type PathWatch, watchPaths, type WatchOptions } from './watch.js';
 import type { Endpoint } from './connection/unix-socket.js';
-
-/**
- * State of the connection: `lost` while the client tries to reconnect, `closed` when it has given up or was closed.
- * `restarted` follows a reconnection to another run of the daemon: the sessions and commands of the earlier run no
- * longer exist.
- */
-export type ConnectionState = 'connected' | 'lost' | 'restarted' | 'closed';
 
 /**
  * A client of one daemon. It reconnects automatically when the connection breaks, attaches its sessions again and
@@ -102,17 +97,8 @@ export class AdapterClient implements AsyncDisposable {
    * Watches files and directories, by paths relative to the workspace or to the directory of a session.
    * @returns the changes, to be iterated
    */
-  async watchPaths(paths: readonly string[], options: WatchOptions = {}): Promise<PathWatch> {
-    const { sessionId, recursive, debounceMs } = options;
-    const request = { paths: [...paths], session_id: sessionId, recursive, debounce_ms: debounceMs };
-    const watch = new PathWatch(this.#link, request, (listener) => this.onConnection(listener));
-    try {
-      await watch.begin();
-      return watch;
-    } catch (error) {
-      await watch.close();
-      throw error;
-    }
+  watchPaths(paths: readonly string[], options: WatchOptions = {}): Promise<PathWatch> {
+    return watchPaths(this.#link, paths, options, (listener) => this.onConnection(listener));
   }
 
   /** Address of the daemon. */
@@ -178,12 +164,8 @@ export class AdapterClient implements AsyncDisposable {
   /** Runs a command without a session, in a fresh environment. */
   execute(command: string, options: ExecuteOptions = {}): ClientCommand {
     const ids = { commandId: options.commandId ?? randomCommandId(), sessionId: null };
-    return new ClientCommand(
-      this.#link,
-      executeRequest(command, options, ids),
-      options.signal,
-      inputSource(options.stdin),
-    );
+    const request = executeRequest(command, options, ids);
+    return new ClientCommand(this.#link, request, options.signal, inputSource(options.stdin));
   }
 
   /**
@@ -241,22 +223,8 @@ export class AdapterClient implements AsyncDisposable {
    * an `output_gap` event reports the missing ones. By default only new events arrive. `maxBytesPerSecond`: observes the
    * session, see `attach_session`
    */
-  async attachSession(id: string, options: AttachOptions = {}): Promise<ClientSession> {
-    const info = await this.request('get_session', { session_id: id });
-    const { shell, working_directory: workingDirectory, next_seq: newest } = info;
-    const fromSeq = options.fromSeq === undefined ? undefined : Math.min(options.fromSeq, newest);
-    const { maxBytesPerSecond } = options;
-    const session = new ClientSession(this.#link, { id, shell, workingDirectory, nextSeq: fromSeq, maxBytesPerSecond });
-    try {
-      const request = { session_id: id, from_seq: fromSeq, max_bytes_per_second: maxBytesPerSecond };
-      const { next_seq, gap } = await this.request('attach_session', request);
-      if (gap) this.#router.noteGap(id, gap.to_seq);
-      if (this.#router.session(id)?.sequence.next === undefined) this.#router.noteGap(id, next_seq - 1);
-      return session;
-    } catch (error) {
-      await session.detach();
-      throw error;
-    }
+  attachSession(id: string, options: AttachOptions = {}): Promise<ClientSession> {
+    return attachSession(this.#link, id, options);
   }
 
   /** The sessions that are open. */

@@ -1,4 +1,5 @@
-export { AdapterClient, type ConnectionState } from './adapter-client.js';
+export { AdapterClient } from './adapter-client.js';
+export type { ConnectionState } from './contract/connection-state.js';
 export { ClientCommand } from './command.js';
 export { connect } from './connect.js';
 export type { ClientFiles } from './files.js';

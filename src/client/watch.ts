@@ -139,3 +139,22 @@ export class PathWatch implements AsyncIterable<PathChanges>, AsyncDisposable {
     this.#wake();
   }
 }
+
+/** Watches files and directories: see `AdapterClient.watchPaths`. */
+export async function watchPaths(
+  link: ClientLink,
+  paths: readonly string[],
+  options: WatchOptions,
+  onConnection: OnConnection,
+): Promise<PathWatch> {
+  const { sessionId, recursive, debounceMs } = options;
+  const request = { paths: [...paths], session_id: sessionId, recursive, debounce_ms: debounceMs };
+  const watch = new PathWatch(link, request, onConnection);
+  try {
+    await watch.begin();
+    return watch;
+  } catch (error) {
+    await watch.close();
+    throw error;
+  }
+}

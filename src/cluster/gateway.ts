@@ -17,7 +17,7 @@ import { SharedPlaces } from './places.js';
 import { makePass } from './pass.js';
 import type { Registry } from './registry/registry.js';
 import { makeRelay, type RelayRecorders } from './relay.js';
-import { Router, type Shared } from './router.js';
+import { Router, type Shared } from './routing/router.js';
 import { SessionNodes } from './session-nodes.js';
 import { ClusterSubscriptions } from './subscribe.js';
 import { Workers, type WorkersOptions } from './workers.js';

@@ -2,10 +2,11 @@ import { addressOf } from '../core/cluster/address.js';
 import type { Answer } from '../core/protocol/requests.js';
 import type { ClusterPort, PassedRequest, ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
 import type { PassedTo } from './pass.js';
-import { ownIdOf } from './placed-request.js';
+import { ownIdOf } from './routing/placed-request.js';
 import { refusingNode } from './replies.js';
 import type { Relay } from './relay.js';
-import type { Router, Send } from './router.js';
+import type { Router } from './routing/router.js';
+import type { Send } from './routing/until-taken.js';
 import type { Worker, Workers } from './workers.js';
 
 /** Requests about files that all workers share, and about the records of what they run. */

@@ -2,6 +2,7 @@ import { AdapterError } from '../core/errors.js';
 import { bodyOf, type HttpAnswer } from '../services/exchange/http-exchange.js';
 import type { PassedExchange, PassedRequest } from '../services/ports/cluster-port.js';
 import type { RelayRecorders } from './relay.js';
+import type { SessionNode } from './session-nodes.js';
 import type { Worker } from './workers.js';
 
 /** The worker of a request over HTTP. */
@@ -35,3 +36,7 @@ export const makePass =
       throw error;
     }
   };
+
+/** The way to another node; undefined for what this node answers. */
+export const passedTo = (node: SessionNode, isPlaced = false): PassedTo | undefined =>
+  node.isHere ? undefined : { worker: node, isPlaced };

@@ -1,34 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Socket } from 'socket.io-client';
 
 import { heldMessage, load as loadSchema } from '../../core/cluster/link-messages.js';
-import { nodeIdFrom } from '../../core/cluster/node-id.js';
 import { Deferred } from '../../engine/system/deferred.js';
 import type { EventSink } from '../../services/registry/caller.js';
 import type { HeldSession } from '../../services/sessions/held-session.js';
 import { nodeUnreachable } from '../failures.js';
 import { ask } from './ask.js';
+import { DialPause } from './dial-pause.js';
 import { DialError, type Dialled } from './dial.js';
 import { LinkClients } from './link-clients.js';
-import type {
-  LinkedCaller,
-  LinkedNode,
-  LinkOptions,
-  LinkReply,
-  LinkRequest,
-  LinkState,
-  OpenLink,
-} from './link-types.js';
-import { LastSeen, LinkUse } from './link-use.js';
+import type { LinkedCaller, LinkedNode, LinkOptions, LinkReply, LinkRequest, OpenLink } from './link-types.js';
+import { LeaseTimer } from './lease-timer.js';
+import { LinkStatus } from './link-status.js';
+import { LinkUse } from './link-use.js';
 import { PendingRequests } from './pending-requests.js';
-
-/** First and longest pause between two attempts to connect, in milliseconds. */
-const FIRST_PAUSE_MS = 5;
-const MAX_PAUSE_MS = 1000;
-
-/** How often in the time of a lease it is looked whether a worker that cannot be reached still has its own. */
-const CHECKS_PER_LEASE = 3;
 
 /**
  * The connection to one worker. It is made again when it breaks: requests that may be sent again are, and clients follow
@@ -42,19 +27,15 @@ export class Link implements AsyncDisposable {
   readonly #pending: PendingRequests;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  #socket: Socket | undefined;
-  #broken = new AbortController();
-  #state: LinkState = 'suspect';
+  readonly #status = new LinkStatus();
   #leased: LinkedNode | undefined;
   readonly #use: LinkUse;
   /** Resolved when a link that rests is needed, and after the attempt to connect that follows. */
   #wanted = new Deferred<void>();
   #woken = new Deferred<void>();
-  #known: LinkedNode | undefined;
-  #problem: string | undefined = 'it has not been connected to yet';
   /** When the worker has said something last, or the registry had its lease. */
-  readonly seen = new LastSeen();
-  #lossTimer: NodeJS.Timeout | undefined;
+  readonly seen = this.#status.seen;
+  readonly #lease: LeaseTimer;
   readonly #attempted = new Deferred<void>();
   /** Resolves after the first attempt to connect, or when none is needed. */
   readonly attempted = this.#attempted.promise;
@@ -66,30 +47,38 @@ export class Link implements AsyncDisposable {
     this.#use = new LinkUse(options.idleMs, () => {
       if (this.#mayRest) this.#rest();
     });
+    this.#lease = new LeaseTimer(options, () => this.known?.id, {
+      onWaited: (why) => {
+        this.#pending.fail(why, options.leaseMs);
+      },
+      onExpired: (why) => {
+        this.#lose(why);
+      },
+    });
     this.setLease(options.leased);
     if (this.#mayRest) this.#beginRest();
-    else this.#startLease();
+    else this.#lease.start();
     this.#running = this.#keepConnected();
   }
 
   /** How the worker is. */
-  get state(): LinkState {
-    return this.#state;
+  get state(): LinkStatus['state'] {
+    return this.#status.state;
   }
 
   /** What the worker said last; undefined before the first connection. */
   get known(): LinkedNode | undefined {
-    return this.#known;
+    return this.#status.known;
   }
 
   /** The connection; undefined while there is none. */
   get open(): OpenLink | undefined {
-    return this.#socket && { socket: this.#socket, broken: this.#broken.signal };
+    return this.#status.open;
   }
 
   /** Why there is no connection; undefined while there is one. */
   get problem(): string | undefined {
-    return this.#problem;
+    return this.#status.problem;
   }
 
   /**
@@ -99,15 +88,15 @@ export class Link implements AsyncDisposable {
   setLease(leased: LinkedNode | undefined): void {
     this.#leased = leased;
     if (leased) this.seen.note();
-    if (this.#state !== 'resting') return;
-    if (leased) this.#known = leased;
+    if (this.state !== 'resting') return;
+    if (leased) this.#status.rest(leased);
     else this.#wanted.resolve();
   }
 
   /** The connection, after an attempt to make it if the link rests; undefined when there is none. */
   async connect(): Promise<OpenLink | undefined> {
     this.#wanted.resolve();
-    if (this.#state === 'resting') await this.#woken.promise;
+    if (this.state === 'resting') await this.#woken.promise;
     return this.open;
   }
 
@@ -118,29 +107,27 @@ export class Link implements AsyncDisposable {
 
   /** Sends a request; never rejects. Without a connection it waits for one, at most for the lease. */
   request(request: LinkRequest): Promise<LinkReply> {
-    if (this.#state === 'lost') {
-      const error = nodeUnreachable(this.#options.node, this.#problem ?? 'it is lost');
-      return Promise.resolve({ error: error.toBody() });
-    }
+    if (this.state === 'lost')
+      return Promise.resolve({ error: nodeUnreachable(this.#options.node, this.problem ?? 'it is lost').toBody() });
     this.#use.touch();
-    if (!this.#socket) this.#wanted.resolve();
-    return this.#pending.add(request, this.#socket, this.#known?.id);
+    if (!this.#status.socket) this.#wanted.resolve();
+    return this.#pending.add(request, this.#status.socket, this.known?.id);
   }
 
   /** Announces a client that gets events without a request of its own, such as an operator. */
   announce(caller: LinkedCaller): void {
-    if (this.#socket) this.#clients.announce(caller, this.#socket, this.#options.ownNode);
+    if (this.#status.socket) this.#clients.announce(caller, this.#status.socket, this.#options.ownNode);
     else this.#wanted.resolve();
   }
 
   /** Ends what belongs to a connection. */
   detach({ id }: EventSink): void {
-    if (this.#clients.remove(id)) this.#socket?.emit('gone', { client: id });
+    if (this.#clients.remove(id)) this.#status.socket?.emit('gone', { client: id });
   }
 
   /** Tells the worker that the access of a principal has ended. */
   endAccess(principal: string): void {
-    this.#clients.endAccess(principal, this.#socket);
+    this.#clients.endAccess(principal, this.#status.socket);
     this.#wanted.resolve();
   }
 
@@ -160,25 +147,24 @@ export class Link implements AsyncDisposable {
     this.#closing.abort();
     this.#use.rest();
     this.#wanted.resolve();
-    this.#socket?.disconnect();
+    this.#status.socket?.disconnect();
     await this.#running;
     this.#lose('it was removed from the nodes, or this node is being stopped');
   }
 
   async #keepConnected(): Promise<void> {
     const { signal } = this.#closing;
-    let pause = FIRST_PAUSE_MS;
+    const pause = new DialPause();
     for (;;) {
-      if (this.#state === 'resting') await this.#wanted.promise;
+      if (this.state === 'resting') await this.#wanted.promise;
       if (signal.aborted) break;
       try {
         const dialled = await this.#options.dial(signal);
-        pause = FIRST_PAUSE_MS;
+        pause.reset();
         await this.#serve(dialled);
       } catch (error) {
         this.#noteFailure(error);
-        await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
-        pause = Math.min(2 * pause, MAX_PAUSE_MS);
+        await pause.wait(signal);
       }
       this.#attempted.resolve();
     }
@@ -190,65 +176,55 @@ export class Link implements AsyncDisposable {
     this.#woken.resolve();
     if (this.#closing.signal.aborted) return;
     const { message } = error as Error;
-    if (this.#state === 'resting') {
-      this.#state = 'suspect';
+    const isNew = message !== this.problem;
+    if (this.state === 'resting') {
+      this.#status.suspect(message);
       // It counted as live; what has waited for it can go elsewhere.
       this.#pending.fail(message);
-      this.#startLease();
+      this.#lease.start();
     }
-    if (message !== this.#problem)
-      this.#options.log.warn('a node cannot be connected to', { node: this.#options.node, why: message });
-    this.#problem = message;
+    if (isNew) this.#options.log.warn('a node cannot be connected to', { node: this.#options.node, why: message });
+    this.#status.noteProblem(message);
     // Nothing listens there any more: what ran there is gone.
-    if (error instanceof DialError && error.isRefused && this.#known) this.#lose(message);
+    if (error instanceof DialError && error.isRefused && this.known) this.#lose(message);
   }
 
   /** Uses a connection until it ends. */
   async #serve({ socket, welcome }: Dialled): Promise<void> {
     const ended = new Promise<string>((resolve) => socket.once('disconnect', resolve));
     if (socket.disconnected) return;
-    const { load, labels, version, instance_id } = welcome;
-    const id = nodeIdFrom(welcome.node, welcome.incarnation);
-    const isOther = this.#known !== undefined && this.#known.id !== id;
-    if (isOther && this.#state !== 'resting') this.#lose('it was started again');
-    this.#known = { id, load, labels, version, instance_id };
+    if (this.#status.isOther(welcome) && this.state !== 'resting') this.#lose('it was started again');
+    this.#status.connected(socket, welcome);
     socket.io.on('ping', this.seen.note);
     socket.on('event', this.#clients.deliver);
     socket.on('load', this.#take);
     this.#begin(socket);
     const why = await ended;
-    if (this.#socket === socket) this.#break(why);
+    if (this.#status.socket === socket) this.#break(why);
   }
 
   #begin(socket: Socket): void {
     const { node, ownNode, log } = this.#options;
-    clearTimeout(this.#lossTimer);
-    this.#socket = socket;
-    this.#broken = new AbortController();
-    this.#state = 'live';
-    this.#problem = undefined;
-    this.seen.note();
+    this.#lease.stop();
     this.#attempted.resolve();
-    log.info('a node is connected', { node, id: this.#known?.id });
+    log.info('a node is connected', { node, id: this.known?.id });
     this.#use.watch();
     this.#woken.resolve();
     this.#clients.tellEnded(socket);
     for (const caller of this.#options.audience()) this.#clients.announce(caller, socket, ownNode);
     this.#clients.resume(socket, ownNode);
-    this.#pending.sendAll(socket, this.#known?.id);
+    this.#pending.sendAll(socket, this.known?.id);
     this.#options.onChange();
   }
 
   #break(why: string): void {
     const { node, log } = this.#options;
-    this.#socket = undefined;
     this.#use.rest();
-    this.#broken.abort(new Error(why));
+    this.#status.disconnected(why);
     if (this.#closing.signal.aborted) return;
-    this.#state = 'suspect';
-    this.#problem = `the connection was lost: ${why}`;
+    this.#status.suspect(`the connection was lost: ${why}`);
     log.warn('the connection to a node has broken', { node, why });
-    this.#startLease();
+    this.#lease.start();
     this.#clients.detached();
     this.#pending.detach(why);
   }
@@ -261,10 +237,9 @@ export class Link implements AsyncDisposable {
 
   /** Closes the connection. */
   #rest(): void {
-    const socket = this.#socket;
-    this.#socket = undefined;
+    const { socket } = this.#status;
     this.#use.rest();
-    this.#broken.abort(new Error('the connection was not needed'));
+    this.#status.disconnected('the connection was not needed');
     this.#beginRest();
     socket?.disconnect();
     this.#options.log.info('the connection to a node is closed: it is not needed', { node: this.#options.node });
@@ -273,43 +248,25 @@ export class Link implements AsyncDisposable {
   #beginRest(): void {
     this.#wanted = new Deferred();
     this.#woken = new Deferred();
-    this.#known = this.#leased;
-    this.#problem = undefined;
-    this.#state = 'resting';
+    this.#status.rest(this.#leased);
     this.#attempted.resolve();
   }
 
-  #startLease(ms = this.#options.leaseMs): void {
-    this.#lossTimer = setTimeout(this.#onLeaseEnd, ms).unref();
-  }
-
-  /** A worker with a lease in the registry runs, and its sessions with it. What waits for it has waited long enough. */
-  readonly #onLeaseEnd = (): void => {
-    const { leaseMs, hasLease } = this.#options;
-    const why = 'it has not come back within the lease';
-    if (!this.#known || !hasLease(this.#known.id)) {
-      this.#lose(why);
-      return;
-    }
-    this.#pending.fail(why, leaseMs);
-    this.#startLease(leaseMs / CHECKS_PER_LEASE);
-  };
-
   /** Gives up what ran on the worker. The connection is tried further. */
   #lose(why: string): void {
-    clearTimeout(this.#lossTimer);
-    if (this.#state === 'lost') return;
-    this.#state = 'lost';
+    this.#lease.stop();
+    if (this.state === 'lost') return;
+    this.#status.lose();
     this.#options.log.warn('a node is lost', { node: this.#options.node, why });
     this.#clients.lose(why);
     this.#pending.fail(why);
     if (this.#closing.signal.aborted) return;
-    if (this.#known) this.#options.onLost();
+    if (this.known) this.#options.onLost();
     this.#options.onChange();
   }
 
   readonly #take = (message: unknown): void => {
     this.seen.note();
-    if (this.#known) this.#known = { ...this.#known, load: loadSchema.parse(message) };
+    if (this.known) this.#status.noteLoad(loadSchema.parse(message));
   };
 }

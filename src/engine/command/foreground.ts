@@ -37,7 +37,7 @@ const SPIN_MS = 2;
 const PIPELINE_ATTEMPTS = 4;
 
 /** A shell, with the processes of the machine. */
-export interface SignalledShell {
+interface SignalledShell {
   readonly pid: number;
   readonly root: ProcessRoot;
   readonly processes: Processes;

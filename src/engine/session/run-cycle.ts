@@ -93,7 +93,7 @@ export class RunCycle implements Disposable {
     const { sessionShell, options } = this.#context;
     const { shell } = sessionShell;
     const number = sessionShell.nextNumber();
-    if (command.mayEndShell) sessionShell.saveNow();
+    if (command.mayEndShell) sessionShell.state.saveNow();
     command.start();
     this.#context.listener.tap?.onStarted(command);
     const startMarker = shell.processes.markRecentStart();
@@ -139,7 +139,7 @@ export class RunCycle implements Disposable {
   takeBack(): Command | undefined {
     const run = this.#run;
     if (!run || run.command.endReason || run.command === this.#takenBack) return undefined;
-    if (!this.#context.sessionShell.shell.takeBackRequest(run.nonce)) return undefined;
+    if (!this.#context.sessionShell.shell.requests.takeBack(run.nonce)) return undefined;
     this.#takenBack = run.command;
     run.abandon();
     this.wedge.stop();
@@ -191,7 +191,7 @@ export class RunCycle implements Disposable {
       if (this.#run !== run) return;
       // Not earlier: the programs that tidy the terminal would be found among those that the command has left.
       sessionShell.noteReport(report, isLongRunning);
-      if (run.command.mayDisturbTerminal) sessionShell.saveNow();
+      if (run.command.mayDisturbTerminal) sessionShell.state.saveNow();
       this.#settle(run, report.exitCode, this.state.sessionState, []);
       run.readOn();
     };

@@ -129,12 +129,12 @@ export class Session {
    */
   async readState(names: readonly string[] = []): Promise<string | undefined> {
     await this.#recovery.settled;
-    return this.isIdle ? this.#sessionShell.readState(names) : undefined;
+    return this.isIdle ? this.#sessionShell.state.read(names) : undefined;
   }
 
   /** The state saved after the last command; undefined while the session is busy, and until the state is saved. */
   savedState(): string | undefined {
-    return this.isIdle ? this.#sessionShell.savedState : undefined;
+    return this.isIdle ? this.#sessionShell.state.saved : undefined;
   }
 
   /** Queues the command; it runs after those before it have ended. */

@@ -4,27 +4,19 @@ import { AdapterError } from '../../core/errors.js';
 import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { Deferred } from '../system/deferred.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
+import { InternalRequests } from './internal-requests.js';
 import { endShell, letExit } from './shell-end.js';
 import type { ShellPool } from './shell-pool.js';
 import type { ShellListener, ShellProcess } from './shell-process.js';
 import type { ShellReport } from './shell-reports.js';
 import type { ShellRequest } from './shell-request.js';
-import * as states from './shell-state.js';
+import * as states from './state/shell-state.js';
+import { StateSaver } from './state/state-saver.js';
 import type { InstalledShell } from '../shells/list.js';
 import { isDirectory } from '../system/is-directory.js';
 
-/**
- * Longest wait for an internal request, in milliseconds: a saved state with a megabyte of variables takes some time.
- */
-const INTERNAL_TIMEOUT_MS = 5000;
-/**
- * Idle time after which the shell's state is saved, in milliseconds: long enough that consecutive commands do not pay
- * for it.
- */
-const SAVE_AFTER_MS = 40;
 /** A shortage of processes or descriptors may be over a moment later. */
 const START_ATTEMPTS = 3;
 const START_PAUSE_MS = 250;
@@ -59,19 +51,14 @@ export interface SessionShellOptions {
  * old one; the listener receives the reports of the current shell.
  */
 export class SessionShell {
+  /** Saves the state of the shell, and reads it. */
+  readonly state: StateSaver;
   readonly #options: SessionShellOptions;
   readonly #listener: ShellListener;
   #shell: ShellProcess;
   #size: TerminalSize;
-  #internal: { readonly nonce: string; readonly done: Deferred<ShellReport | undefined> } | undefined;
-  readonly #saveTimer: NodeJS.Timeout;
-  #mustTidy = false;
-  /** Whether a command or an internal request is under way. */
+  readonly #internal = new InternalRequests();
   #isBusy = false;
-  /** Whether commands have run since the last request to save the state. */
-  #isUnsaved = true;
-  /** Stamps of the state files that existed at the time of that request. */
-  #statesBefore: readonly string[] = [];
   #commands = 0;
   /** Processes that the exit of the last shell may have hidden. */
   #hiddenByExit: readonly ProcessEntry[] = [];
@@ -83,10 +70,7 @@ export class SessionShell {
     this.#shell = shell;
     this.#workingDirectory = options.pool.cwd;
     this.#size = { cols: options.cols, rows: options.rows };
-    this.#saveTimer = setTimeout(() => {
-      // What the shell starts to tidy its terminal must not count as left by the command that runs.
-      if (!this.#isBusy) this.saveNow();
-    }, SAVE_AFTER_MS).unref();
+    this.state = new StateSaver(this);
     this.#adopt(shell);
   }
 
@@ -115,6 +99,11 @@ export class SessionShell {
     return this.#shell;
   }
 
+  /** Whether a command or an internal request is under way. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
   /** Directory of the shell after its last command. */
   get workingDirectory(): string {
     return this.#workingDirectory;
@@ -126,9 +115,7 @@ export class SessionShell {
    */
   noteReport(report: ShellReport, isLongRunning: boolean): void {
     this.#isBusy = false;
-    this.#mustTidy ||= isLongRunning;
-    this.#isUnsaved = true;
-    this.#saveTimer.refresh();
+    this.state.noteEnd(isLongRunning);
     if (report.workingDirectory !== '') this.#workingDirectory = report.workingDirectory;
   }
 
@@ -153,36 +140,6 @@ export class SessionShell {
     const nonce = this.#shell.send(request);
     this.#isBusy = true;
     return nonce;
-  }
-
-  /** Requests a save of the shell's state, before anything else runs in the shell. */
-  saveNow(): void {
-    if (!this.#isUnsaved) return;
-    this.#isUnsaved = false;
-    this.#statesBefore = states.stampsOfStates(this.#shell.directory);
-    this.#shell.askToSave(this.#mustTidy);
-    this.#mustTidy = false;
-  }
-
-  /**
-   * Reads the current state of an idle shell: exported variables, functions and aliases, as the shell prints them.
-   * Undefined when the shell does not deliver it in time.
-   * @param names variables whose values it shows at the start, where the shell can
-   */
-  async readState(names: readonly string[] = []): Promise<string | undefined> {
-    const shell = this.#shell;
-    const known = states.stampsOfStates(shell.directory);
-    const isOver = () => shell !== this.#shell || shell.terminal.hasExited;
-    // A save in progress is sufficient: nothing has run since it was requested.
-    if (this.#isUnsaved) this.saveNow();
-    else if (names.length === 0) shell.askToSave(false);
-    if (names.length > 0) shell.askToSave(false, names);
-    return states.newState(shell.directory, known, isOver, states.startOfValues(names));
-  }
-
-  /** The state as saved after the last command; undefined until the save is complete. */
-  get savedState(): string | undefined {
-    return this.#isUnsaved ? undefined : states.stateBeyond(this.#shell.directory, this.#statesBefore);
   }
 
   /** Sets the terminal's size, also for later shells of the session. */
@@ -212,7 +169,7 @@ export class SessionShell {
    * @param graceMs time between SIGTERM and SIGKILL
    */
   close(graceMs: number): Promise<ReportedProcess[]> {
-    clearTimeout(this.#saveTimer);
+    this.state[Symbol.dispose]();
     return this.#end(this.#shell, graceMs);
   }
 
@@ -225,18 +182,17 @@ export class SessionShell {
   #adopt(shell: ShellProcess): void {
     this.#shell = shell;
     this.#isBusy = false;
-    this.#isUnsaved = true;
+    this.state.noteReplaced();
     shell.terminal.resize(this.#size.cols, this.#size.rows);
     shell.group.setLimits(this.#options.limits);
     shell.listener = {
       ...this.#listener,
       onReport: (report) => {
-        if (this.#internal?.nonce === report.nonce) this.#endInternal(report);
-        else this.#listener.onReport(report);
+        if (!this.#internal.takeReport(report)) this.#listener.onReport(report);
       },
       onExit: (exit) => {
         if (shell !== this.#shell) return;
-        this.#endInternal(undefined);
+        this.#internal.end();
         this.#listener.onExit(exit);
       },
     };
@@ -306,26 +262,9 @@ export class SessionShell {
   }
 
   /** Runs an internal request; returns undefined when the shell has ended or not answered in time. */
-  async #run(text: string): Promise<ShellReport | undefined> {
-    const shell = this.#shell;
-    const slot = await shell.takeSlot();
-    // Nothing reports an exit that was delivered before.
-    if (shell.terminal.hasExited) return undefined;
-    const done = new Deferred<ShellReport | undefined>();
-    const nonce = this.send({ slot, text, number: this.nextNumber(), isOnTerminal: false });
-    this.#internal = { nonce, done };
-    const timer = setTimeout(() => {
-      this.#endInternal(undefined);
-    }, INTERNAL_TIMEOUT_MS);
-    const report = await done.promise;
-    clearTimeout(timer);
-    const ignore = () => undefined;
-    if (report && slot.out.drain(ignore) === 'free' && slot.err.drain(ignore) === 'free') shell.returnSlot(slot);
-    return report;
-  }
-
-  #endInternal(report: ShellReport | undefined): void {
-    this.#internal?.done.resolve(report);
-    this.#internal = undefined;
+  #run(text: string): Promise<ShellReport | undefined> {
+    return this.#internal.run(this.#shell, (slot) =>
+      this.send({ slot, text, number: this.nextNumber(), isOnTerminal: false }),
+    );
   }
 }

@@ -24,7 +24,7 @@ export async function letExit(shell: ShellProcess): Promise<readonly ProcessEntr
   if (terminal.hasExited) return [];
   const { entry, hidden } = await lookBeforeExit(shell);
   if (!entry) return [];
-  shell.askToExit();
+  shell.requests.askToExit();
   const isThere = () => (processes.askAside ? pidExists(pid) : processes.isAlive(entry));
   const deadline = performance.now() + EXIT_TRAP_MS;
   for (let pause = 1; isThere() && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {

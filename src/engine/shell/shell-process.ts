@@ -1,11 +1,9 @@
-import { existsSync, writeSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import type { Refusal } from '../../core/egress/refusal.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { closeAll, drain, openBoth } from '../system/fifo.js';
-import { randomText } from '../system/random.js';
 import { Turns } from '../system/turns.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import type { Platform } from '../platform/contract/platform.js';
@@ -13,19 +11,15 @@ import type { Processes } from '../platform/contract/processes.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
-import type { DriverRequest } from '../shells/shell.js';
 import { DriverPresence } from './driver-presence.js';
 import { endAtStart, shellProgram, type ShellProcessOptions } from './shell-program.js';
+import { commandNumber, RequestPipe } from './request-pipe.js';
 import type { ShellRequest } from './shell-request.js';
 import { readReports, type ShellReport } from './shell-reports.js';
-import { placeStdin } from '../output/stdin-pipe.js';
-import { firstFifos, type CommandPipes, pipesName, PipePool, writeFile, writeText } from './pipe-pool.js';
+import { firstFifos, type CommandPipes, PipePool } from './pipe-pool.js';
 import { Terminal, type TerminalExit } from './terminal.js';
 import type { FileOwner } from '../system/file-owner.js';
 
-const NONCE_BYTES = 16;
-/** Placeholder for the nonce, of 22 characters, where no report is expected. */
-const NO_NONCE = '0'.repeat(22);
 /** Most characters that are kept of the output of a shell that fails to start. */
 const MAX_COMPLAINT = 300;
 /** Receives the events of a shell. Replaced when the shell passes from the pool to a session. */
@@ -62,12 +56,13 @@ export class ShellProcess {
    * one, and before the first.
    */
   idleSince = Infinity;
+  /** Where the driver takes its requests from. */
+  readonly requests: RequestPipe;
   /** The user of the shell, if it is not the daemon's. */
   readonly owner: FileOwner | undefined;
   /** Resolves when the driver waits for its first command; rejects when the shell ends before. */
   readonly ready: Promise<void>;
   readonly #driver: DriverPresence;
-  readonly #requests: number | undefined;
   readonly #reports: Socket | undefined;
   readonly #slots: PipePool;
   #listener: ShellListener | undefined;
@@ -91,6 +86,8 @@ export class ShellProcess {
     this.#driver = new DriverPresence(options.platform);
     this.owner = options.launcher.owner;
     this.#slots = new PipePool(directory, this.owner);
+    const hasExited = () => this.terminal.hasExited;
+    this.requests = new RequestPipe({ installed, directory, owner: this.owner, hasExited });
     this.ready = new Promise((resolve, reject) => {
       this.#settleReady = (error) => {
         if (error) reject(error);
@@ -100,7 +97,7 @@ export class ShellProcess {
     // A caller that awaits `ready` receives the error; without one it must not become an unhandled rejection.
     this.ready.catch(() => undefined);
     try {
-      this.#requests = openBoth(join(directory, 'cmd'));
+      this.requests.open();
       this.#reports = readReports(this.reportPath, (report) => {
         this.#takeReport(report);
       });
@@ -136,14 +133,14 @@ export class ShellProcess {
    * replaced the shell does not.
    */
   get hasDriver(): boolean {
-    return this.#driver.isIn(this.pid, [this.reportPath, this.requestPath]);
+    return this.#driver.isIn(this.pid, [this.reportPath, this.requests.path]);
   }
 
   /** Whether the shell is ready for a request, or is reading one: see `Shell.requestFd`. */
   get holdsRequests(): boolean {
     const { requestFd } = this.installed.shell;
-    if (requestFd === undefined) return this.processes.holdsDescriptorOf(this.pid, this.requestPath);
-    return this.processes.descriptorTarget(this.pid, requestFd) === this.requestPath;
+    if (requestFd === undefined) return this.processes.holdsDescriptorOf(this.pid, this.requests.path);
+    return this.processes.descriptorTarget(this.pid, requestFd) === this.requests.path;
   }
 
   /** Whether the shell may be about to start the rest of a pipeline, which an interrupt would miss. */
@@ -153,12 +150,7 @@ export class ShellProcess {
 
   /** Whether the FIFOs that commands need still exist. */
   get hasItsFiles(): boolean {
-    return existsSync(this.requestPath);
-  }
-
-  /** Path of the FIFO from which the driver reads requests. */
-  get requestPath(): string {
-    return join(this.directory, 'cmd');
+    return existsSync(this.requests.path);
   }
 
   /** Path of the FIFO that an active driver always holds open. */
@@ -188,43 +180,9 @@ export class ShellProcess {
 
   /** Sends a command to the driver. Returns the nonce that identifies its report. */
   send(request: ShellRequest): string {
-    const { slot, surroundings, stdin } = request;
-    let mode = stdin === undefined ? (request.isOnTerminal ? 't' : 'o') : request.isOnTerminal ? 'u' : 'i';
-    const path = join(this.directory, slot.name);
-    if (stdin !== undefined) {
-      slot.files.push(`${path}.in`);
-      placeStdin(`${path}.in`, stdin, this.owner);
-    }
-    if (surroundings) {
-      writeFile(slot, `${path}.pre`, surroundings.before);
-      writeFile(slot, `${path}.post`, surroundings.after);
-      mode = mode.toUpperCase();
-    }
-    const nonce = randomText(NONCE_BYTES);
-    const { text, number } = request;
-    this.#send({ mode, slot: slot.name, number: commandNumber(number), nonce, text }, slot);
+    const nonce = this.requests.send(request);
     this.idleSince = Infinity;
     return nonce;
-  }
-
-  /**
-   * Asks the shell to save the state that a replacement would need, and to restore the terminal's modes, as soon as it
-   * is idle.
-   * @param names variables whose values it shows at the start of the state
-   */
-  askToSave(mustTidy: boolean, names: readonly string[] = []): void {
-    this.#ask(mustTidy ? 'r' : 's', names.join(' '));
-  }
-
-  /** Asks a shell that waits for requests to report a command that it has not reported: see `Shell.reportLine`. */
-  askToReport(): void {
-    const { reportLine } = this.installed.shell;
-    if (reportLine !== undefined) this.#write(reportLine);
-  }
-
-  /** Asks the shell to exit, so that its EXIT trap runs. */
-  askToExit(): void {
-    this.#ask('q');
   }
 
   /** Returns the tag of the processes of one command. */
@@ -240,41 +198,10 @@ export class ShellProcess {
     this.#closeDescriptors();
   }
 
-  /**
-   * Takes back a request of a shell that has ended.
-   * @returns whether its command has certainly not started, and can run elsewhere: its nonce is still in the pipe. A
-   * process that is killed while it waits for input still consumes input that arrives at that moment; but it waits for
-   * the start of a request, which is read apart from the nonce.
-   */
-  takeBackRequest(nonce: string): boolean {
-    if (this.#isClosed || this.#requests === undefined) return false;
-    let unread = '';
-    drain(this.#requests, (chunk) => {
-      unread += chunk.toString('latin1');
-    });
-    return unread.includes(nonce);
-  }
-
   #closeDescriptors(): void {
     this.#reports?.destroy();
-    closeAll([this.#requests]);
+    this.requests[Symbol.dispose]();
     this.#slots.close();
-  }
-
-  /** Sends a request; `slot` is that of its command. */
-  #send(request: DriverRequest, slot?: CommandPipes): void {
-    const { line, file } = this.installed.shell.request(request);
-    if (slot && file !== undefined) writeText(slot, file);
-    this.#write(line);
-  }
-
-  #write(line: string): void {
-    if (this.#requests !== undefined && !this.terminal.hasExited) writeSync(this.#requests, line);
-  }
-
-  #ask(mode: 's' | 'r' | 'q', text = ''): void {
-    if (this.terminal.hasExited) return;
-    this.#send({ mode, slot: pipesName(0), number: commandNumber(0), nonce: NO_NONCE, ...(text !== '' && { text }) });
   }
 
   #startTerminal(options: ShellProcessOptions): Terminal {
@@ -308,5 +235,3 @@ export class ShellProcess {
     else this.#listener?.onReport(report);
   }
 }
-
-const commandNumber = (number: number): string => String(number % 1_000_000).padStart(6, '0');

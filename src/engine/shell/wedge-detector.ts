@@ -79,10 +79,10 @@ export class WedgeDetector {
 
   /** Returns in which way the shell looks lost, if it does. */
   #findLoss(): string | undefined {
-    const { pid, requestPath, processes, terminal, installed } = this.#shell;
-    if (processes.fileBeingRead(pid) === requestPath) {
+    const { pid, requests, processes, terminal, installed } = this.#shell;
+    if (processes.fileBeingRead(pid) === requests.path) {
       this.#recall(() => {
-        this.#shell.askToReport();
+        this.#shell.requests.askToReport();
       });
       return 'the shell came to rest without a report on the command';
     }

@@ -7,7 +7,7 @@ import { readSavedState } from '../../core/policy/words/saved-state.js';
 import { UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import { isDirectory } from '../../engine/system/is-directory.js';
-import { takeModes } from '../../engine/shell/shell-state.js';
+import { takeModes } from '../../engine/shell/state/shell-state.js';
 import type { Notifier } from '../../core/notifications/notification.js';
 import type { Session } from '../../engine/session/session.js';
 import { findProgram } from '../../engine/shells/list.js';

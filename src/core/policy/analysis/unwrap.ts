@@ -5,7 +5,8 @@ import { isHarmlessValue, type ParsedArguments, parseArguments, tailOf } from '.
 import { readNamedFiles, readsFiles } from '../subject/listed-files.js';
 import type { ValueRole } from '../subject/program-spec.js';
 import type { Assignment, Scope } from '../words/simple-command.js';
-import { shorten, type CommandAnalysis } from '../subject/command-analysis.js';
+import type { CommandAnalysis } from '../subject/command-analysis.js';
+import { shorten } from '../words/shown-text.js';
 import { elsewhere, judgeRemoteInput, judgeSentInput, judgeShellInput } from './wrapper-input.js';
 import { addWords } from './xargs-words.js';
 import type { WrapperSpec } from '../family/wrapper-spec.js';

@@ -24,13 +24,9 @@ import { outputOf, readCommand, readRedirects } from '../subject/read-command.js
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
 import { stripPrefixes } from '../words/program-name.js';
 import { NumericVariables } from '../words/variables/numeric-variables.js';
-import {
-  findVariables,
-  isNesting,
-  lookupAt,
-  type NestingNode,
-  type TextVariables,
-} from '../words/variables/variables.js';
+import { isNesting, type NestingNode } from '../words/variables/nesting.js';
+import type { TextVariables } from '../words/variables/text-variables.js';
+import { findVariables, lookupAt } from '../words/variables/variables.js';
 
 /** The state that changes during the walk through a text. */
 interface Flow {

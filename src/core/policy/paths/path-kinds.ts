@@ -148,6 +148,14 @@ function mayLeadTo(pattern: string, path: string): boolean {
   return names.length >= depth && mayMatch(names.slice(0, depth).join('/'), path);
 }
 
+/** The part of a directory that a program reads. */
+export interface TreeFilter {
+  /** Names, or patterns of names. @default all */
+  readonly names?: readonly string[];
+  /** Whether it reads hidden files and directories. @default true */
+  readonly seesHidden?: boolean;
+}
+
 /**
  * Whether files with credentials are below a directory.
  * @param seesHidden false for programs that leave out hidden files and directories

@@ -1,57 +1,32 @@
 import { type Argument, UNKNOWN } from '../words/argument.js';
 import type { CommandClass } from '../model/classes.js';
 import type { Directory } from '../model/facts.js';
-import type { Finding, JudgedCommand } from '../model/finding.js';
+import type { JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
-import { POLICY_LIMITS } from '../model/limits.js';
 import {
-  type AnalysisFacts,
   containsSecret,
-  isCritical,
   isRawDevice,
   isSecret,
   isSecretName,
   seeksSecrets,
-  isScratchFile,
   describePath,
-  entryOf,
   kindOf,
-  kindOfEntry,
   targetOf,
-  mayBeCritical,
-  type PathKind,
+  type TreeFilter,
 } from '../paths/path-kinds.js';
-import { baseName, isWithin, normalizePath, resolvePath } from '../paths/paths.js';
-import { type LossContext, lossesOf } from './losses.js';
+import { baseName, resolvePath } from '../paths/paths.js';
+import { type LossContext, lossesOf } from './removal/losses.js';
+import { describeUnknownRemoval, judgeRemoval } from './removal/removal.js';
+import { WRITING } from '../paths/writing.js';
+import { Findings } from '../words/findings.js';
+import { shorten } from '../words/shown-text.js';
+import { patternOf } from '../words/unknown-path.js';
 import { typedLanguage } from './typed-input.js';
 import type { TypedLanguage } from '../model/typing.js';
-import { TEMPORARY } from '../words/variables/variables.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
-
-/** Class and description of a write, by the kind of place. */
-const WRITING: Readonly<Record<PathKind, { readonly class: CommandClass; readonly what: string }>> = {
-  harmless: { class: 'read', what: '' },
-  network: { class: 'exfiltration', what: 'sends data over a network connection' },
-  device: { class: 'destructive', what: 'writes to a device' },
-  protected: { class: 'persistence', what: 'changes a file of shell-adapter itself' },
-  startup: { class: 'persistence', what: 'changes a file that is executed or trusted later' },
-  system: { class: 'persistence', what: 'changes a system file' },
-  workspace: { class: 'write', what: 'writes in the workspace' },
-  scratch: { class: 'write', what: 'writes in a scratch directory' },
-  outside: { class: 'destructive', what: 'writes outside the workspace' },
-  unknown: { class: 'obfuscated', what: 'writes to a path that is known only at run time' },
-};
 
 /** Placeholder for a part of a shell text that is known only at run time. The rest is still judged. */
 const UNKNOWN_TEXT = '$unknown';
-
-/** The part of a directory that a program reads. */
-export interface TreeFilter {
-  /** Names, or patterns of names. @default all */
-  readonly names?: readonly string[];
-  /** Whether it reads hidden files and directories. @default true */
-  readonly seesHidden?: boolean;
-}
 
 /** The analysis of one command: its words and the findings about it. */
 export class CommandAnalysis {
@@ -60,8 +35,7 @@ export class CommandAnalysis {
   readonly inquiry: AnalysisContext;
   /** Base name of the program, without a version. */
   readonly program: string | undefined;
-  readonly #findings: Finding[] = [];
-  readonly #reasons = new Set<string>();
+  readonly #findings = new Findings();
   readonly #paths = new Set<string>();
   #hasUnknownPaths = false;
   #repositories: readonly string[] = [];
@@ -82,12 +56,12 @@ export class CommandAnalysis {
 
   /** Whether a finding of this class exists. */
   hasFound(commandClass: CommandClass): boolean {
-    return this.#findings.some((finding) => finding.class === commandClass);
+    return this.#findings.has(commandClass);
   }
 
   /** Adds a finding about the program. */
   add(commandClass: CommandClass, reason: string): void {
-    this.#add({ class: commandClass, reason, isOfProgram: true });
+    this.#findings.add({ class: commandClass, reason, isOfProgram: true });
   }
 
   /** Adds a finding about changes to files in the workspace that git discards. */
@@ -95,7 +69,7 @@ export class CommandAnalysis {
     const losses = files.map((file) => lossesOf(file, this.#pathsOf(file), this.#lossContext(true)));
     const isRecoverable = losses.length > 0 && losses.every((each) => each !== undefined);
     const all = isRecoverable ? { losses: losses.flat() } : {};
-    this.#add({ class: 'destructive', reason, isOfProgram: true, ...all });
+    this.#findings.add({ class: 'destructive', reason, isOfProgram: true, ...all });
   }
 
   /**
@@ -103,22 +77,20 @@ export class CommandAnalysis {
    * covers it.
    */
   addSideEffect(commandClass: CommandClass, reason: string): void {
-    this.#add({ class: commandClass, reason, isOfProgram: false });
+    this.#findings.add({ class: commandClass, reason, isOfProgram: false });
   }
 
   /** Adds a finding about damage that cannot be undone. */
   addFatal(reason: string): void {
-    this.#add({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
+    this.#findings.add({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
   }
 
   /** Adds a finding if the program executes typed input. */
   addTyping(): void {
-    const { program, command, args, inquiry } = this;
+    const { program, command, inquiry } = this;
     const known = program === undefined ? undefined : inquiry.programs.typingOf(program);
-    if (program === undefined || !known) return;
-    const call = { args: args.map(({ value }) => value), stdin: command.stdin };
-    this.#typed = typedLanguage(known, call, inquiry.facts.typing);
-    const name = baseName(command.name?.value ?? program);
+    this.#typed = known && typedLanguage(known, command, inquiry.facts.typing);
+    const name = baseName(command.name?.value ?? program ?? '');
     if (this.#typed) this.add('interactive', `${name} takes typed input that the policy cannot judge`);
   }
 
@@ -167,7 +139,7 @@ export class CommandAnalysis {
       const reason = `${what}: ${path === undefined ? shorten(argument.text) : describePath(path, facts)}`;
       if (path !== undefined && isRawDevice(targetOf(path, facts)))
         this.addFatal(`overwrites a disk or the memory: ${path}`);
-      else if (kind !== 'harmless') this.#add({ class: commandClass, reason, isOfProgram });
+      else if (kind !== 'harmless') this.#findings.add({ class: commandClass, reason, isOfProgram });
       if (path !== undefined) this.#nameFile(path);
     }
   }
@@ -194,9 +166,15 @@ export class CommandAnalysis {
   /** Adds findings for deleting or moving away a file or directory. */
   remove(argument: Argument, what: string, isRecursive: boolean): void {
     for (const path of this.#pathsOf(argument)) {
-      if (path === undefined) this.#removeUnknown(argument, what);
-      else this.#removePath(path, argument, what, isRecursive);
+      if (path === undefined) this.addSideEffect('destructive', describeUnknownRemoval(argument, what));
+      else judgeRemoval(this, path, argument, { what, isRecursive });
     }
+  }
+
+  /** Adds a finding about a deleted path, which a checkpoint may bring back. */
+  addDeleted(reason: string, path: string, argument: Argument): void {
+    const losses = lossesOf(argument, [path], this.#lossContext(false));
+    this.#findings.add({ class: 'destructive', reason, isOfProgram: true, ...(losses && { losses }) });
   }
 
   /** Records a file whose content the command runs. */
@@ -237,7 +215,7 @@ export class CommandAnalysis {
       args: args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value)),
       paths: [...this.#paths],
       hasUnknownPaths: this.#hasUnknownPaths,
-      findings: this.#findings.length > 0 ? this.#findings : [NO_EFFECT],
+      findings: this.#findings.all,
       scripts: [...this.#scripts],
       repositories: this.#repositories,
       isFed: this.command.stdin !== undefined,
@@ -255,38 +233,9 @@ export class CommandAnalysis {
       this.addSideEffect('exfiltration', `reads a disk or the memory directly, without file permissions: ${path}`);
   }
 
-  #removeUnknown({ shape, text }: Argument, what: string): void {
-    const hasNoKnownName = shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
-    const empty = hasNoKnownName && shape.includes('/') ? ', and is / if its unknown part is empty' : '';
-    this.addSideEffect('destructive', `${what} a path that is known only at run time${empty}: ${shorten(text)}`);
-  }
-
-  #removePath(path: string, argument: Argument, what: string, isRecursive: boolean): void {
-    const { facts } = this.inquiry;
-    if (isRecursive && isEssential(path, argument, facts))
-      this.addFatal(`${what} a directory on which everything depends: ${path}`);
-    else if (isRawDevice(path)) this.addFatal(`${what} a disk: ${path}`);
-    else if (argument.isSample && isWithin(path, TEMPORARY))
-      this.add('write', `${what} a temporary file that it has created`);
-    else if (!isRecursive && isScratchFile(path, facts, argument.isGlob))
-      this.add('write', `${what} a scratch file: ${path}`);
-    else {
-      const losses = lossesOf(argument, [path], this.#lossContext(false));
-      this.#add({ class: 'destructive', reason: `${what} ${path}`, isOfProgram: true, ...(losses && { losses }) });
-    }
-    const { class: commandClass, what: place } = WRITING[kindOfEntry(path, facts)];
-    if (commandClass === 'persistence') this.add('persistence', `${place}: ${path}`);
-  }
-
   #lossContext(sparesGit: boolean): LossContext {
     const { program, scope, inquiry } = this;
     return { program, workspace: inquiry.facts.workspace, isDirect: scope.depth <= 1, sparesGit };
-  }
-
-  #add(finding: Finding): void {
-    if (this.#reasons.has(finding.reason)) return;
-    this.#reasons.add(finding.reason);
-    this.#findings.push(finding);
   }
 
   #pathsOf({ value, isProcess }: Argument): readonly (string | undefined)[] {
@@ -298,28 +247,4 @@ export class CommandAnalysis {
     }
     return paths;
   }
-}
-
-/** Whether deleting the directory entry would break the machine. */
-const isEssential = (path: string, { isGlob }: Argument, facts: AnalysisFacts): boolean =>
-  [path, entryOf(path, facts)].some((entry) => (isGlob ? mayBeCritical(entry, facts) : isCritical(entry, facts)));
-
-/** A partly unknown path, as a pattern; undefined when too little of it is known. */
-function patternOf(shape: string): string | undefined {
-  const pattern = shape.replaceAll(UNKNOWN, '*');
-  if (shape.startsWith('/')) return normalizePath(pattern, '/');
-  const isNamed = shape.startsWith(`${UNKNOWN}/`) && !baseName(pattern).includes('*') && baseName(pattern) !== '';
-  // The unknown part may be a home directory, or one in it.
-  return isNamed
-    ? normalizePath(pattern.replace(/^\*\/(?:\.\.\/)*/, '~/'), '/').replace('/~/', '/home/any/')
-    : undefined;
-}
-
-const NO_EFFECT: Finding = { class: 'read', reason: '', isOfProgram: true };
-
-/** A text, shortened for use in reasons. */
-export function shorten(text: string): string {
-  const { maxShownText } = POLICY_LIMITS;
-  const onOneLine = text.replace(/\s+/g, ' ').trim();
-  return onOneLine.length > maxShownText ? `${onOneLine.slice(0, maxShownText)}…` : onOneLine;
 }

@@ -4,8 +4,8 @@ import { isTerminalName, type TypedLanguage, type TypingProgram } from '../model
 
 /** A call of a program, as far as it is known. */
 interface ProgramCall {
-  /** Arguments without the program's name; undefined for one that is unknown before run time. */
-  readonly args: readonly (string | undefined)[];
+  /** Arguments without the program's name; the value of one that is unknown before run time is undefined. */
+  readonly args: readonly { readonly value: string | undefined }[];
   /** Source of its standard input; undefined for the terminal, or for none. */
   readonly stdin?: Stdin | undefined;
 }
@@ -26,7 +26,7 @@ export function typedLanguage(
   const isReached = { input: isInputTyped, terminal: isInputTyped || typing.screen, screen: typing.screen }[
     known.reads
   ];
-  if (!isReached || !known.takes(args.map((arg) => arg ?? UNKNOWN_ARGUMENT))) return undefined;
+  if (!isReached || !known.takes(args.map(({ value }) => value ?? UNKNOWN_ARGUMENT))) return undefined;
   return known.language;
 }
 

@@ -1,6 +1,6 @@
 import { forEachChild, type Function as FunctionNode, type SyntaxNode } from 'unbash';
 
-import { isNesting } from './variables/variables.js';
+import { isNesting } from './variables/nesting.js';
 
 /** Longest syntax depth that is searched. */
 const MAX_DEPTH = 40;

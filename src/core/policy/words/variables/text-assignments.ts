@@ -12,7 +12,7 @@ import {
 import { POLICY_LIMITS } from '../../model/limits.js';
 import type { NamesContext } from '../program-knowledge.js';
 import { hasExpansion } from '../expanding-word.js';
-import { isNesting } from './variables.js';
+import { isNesting } from './nesting.js';
 
 /** A range of a text in which a variable has certainly been assigned by the text itself. */
 interface Range {

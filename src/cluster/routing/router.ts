@@ -1,22 +1,20 @@
-import { addressOf } from '../core/cluster/address.js';
-import { nameOfNode } from '../core/cluster/node-id.js';
-import { AdapterError } from '../core/errors.js';
-import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
-import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';
+import { addressOf } from '../../core/cluster/address.js';
+import { nameOfNode } from '../../core/cluster/node-id.js';
+import type { PassedRequest, ReceivedRequest, RoutedReply } from '../../services/ports/cluster-port.js';
+import { nodeLost, sessionLost } from '../failures.js';
 import { askAll, askOwner } from './gather.js';
-import type { KnownWorkers } from './known-workers.js';
+import type { KnownWorkers } from '../known-workers.js';
+import { NodeChoice } from './node-choice.js';
+import { type Begin, type Claimed, type Send, untilTaken, type Wish } from './until-taken.js';
 import { ObjectPlaces } from './object-places.js';
-import type { PassedTo } from './pass.js';
+import { type PassedTo, passedTo } from '../pass.js';
 import { newIdFor, ownIdOf, type Placed } from './placed-request.js';
-import { choosePlace, placeable } from './placement.js';
-import type { SharedPlaces } from './places.js';
-import type { Relay } from './relay.js';
-import { refusingNode, unusedNode, withEarlierTry, withNoClaim } from './replies.js';
-import { connected, isConnected, type SessionNode, type SessionNodes } from './session-nodes.js';
-import type { ClusterSubscriptions } from './subscribe.js';
-
-/** Has the nodes of a request answer it; rejects with AdapterErrors only. */
-export type Send = () => Promise<RoutedReply>;
+import { placeable } from '../placement.js';
+import type { SharedPlaces } from '../places.js';
+import type { Relay } from '../relay.js';
+import { refusingNode, unusedNode, withEarlierTry, withNoClaim } from '../replies.js';
+import { connected, isConnected, type SessionNode, type SessionNodes } from '../session-nodes.js';
+import type { ClusterSubscriptions } from '../subscribe.js';
 
 /** What all nodes share, where there is a registry. */
 export interface Shared {
@@ -24,26 +22,10 @@ export interface Shared {
   readonly places: Pick<SharedPlaces, 'open' | 'claim' | 'unclaim'>;
 }
 
-/** A command that is claimed before it is sent. */
-interface Claimed {
-  readonly commandId: string;
-  /** Where it runs, unless it was sent elsewhere before. */
-  readonly first: SessionNode;
-  readonly wish: Wish;
-}
-
-/** Where something may be placed. */
-interface Wish {
-  readonly placement?: Placed['placement'];
-  readonly key?: string | undefined;
-}
-
-/** Has a node that is none of these begin something. */
-type Begin = (except: ReadonlySet<string>) => Promise<RoutedReply>;
-
 /** Finds the node of each request that this node receives from a client, and has it answered there. */
 export class Router {
   readonly #nodes: SessionNodes;
+  readonly #choice: NodeChoice;
   readonly #subscriptions: ClusterSubscriptions;
   readonly #relay: Relay;
   readonly #shared: Shared | undefined;
@@ -52,6 +34,7 @@ export class Router {
   constructor(nodes: SessionNodes, subscriptions: ClusterSubscriptions, relay: Relay, shared: Shared | undefined) {
     this.#shared = shared;
     this.#nodes = nodes;
+    this.#choice = new NodeChoice(nodes);
     this.#subscriptions = subscriptions;
     this.#relay = relay;
   }
@@ -73,7 +56,7 @@ export class Router {
       case 'named':
         return this.#to(this.#nodes.get(address.name), received);
       case 'only_worker':
-        return this.#to(this.#defaultNode(received), received);
+        return this.#to(this.#choice.defaultNode(received), received);
       case 'owner':
         return this.#toOwner(address.id, received);
       case 'all':
@@ -96,7 +79,7 @@ export class Router {
       case 'named':
         return passedTo(this.#nodes.get(address.name));
       case 'only_worker':
-        return passedTo(this.#defaultNode(passed));
+        return passedTo(this.#choice.defaultNode(passed));
       case 'place':
         return passedTo(this.#placeOf(passed), true);
       default:
@@ -106,7 +89,7 @@ export class Router {
 
   #placeOf({ caller: { principal }, repeatKey }: PassedRequest): SessionNode {
     const earlier = this.#earlierPlace(principal.id, repeatKey);
-    const node = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choose({});
+    const node = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choice.choose({});
     if (repeatKey !== undefined) this.#places.note(principal.id, repeatKey, node.name);
     return node;
   }
@@ -168,9 +151,9 @@ export class Router {
     if (shared && name === 'execute_command' && id !== undefined)
       return this.#toClaimed(shared, received, this.#claimOf(shared, id, { placement, key }, earlier));
     const wish = { placement, key };
-    const first = earlier ?? this.#choose(wish);
+    const first = earlier ?? this.#choice.choose(wish);
     if (name === 'check_command') return this.#to(first, received);
-    return this.#untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received));
+    return untilTaken(wish, (except) => this.#begin(this.#choice.next(first, wish, except), received));
   }
 
   /** What all nodes share, unless this node knows where something was sent before. */
@@ -181,7 +164,7 @@ export class Router {
   /** All nodes agree by the claim; while it cannot be made by the id, as long as the nodes stay the same. */
   #claimOf({ known }: Shared, commandId: string, { placement, key }: Wish, earlier: SessionNode | undefined): Claimed {
     const wish = known.isAvailable ? { placement } : { placement, key };
-    return { commandId, first: earlier ?? this.#choose(wish), wish };
+    return { commandId, first: earlier ?? this.#choice.choose(wish), wish };
   }
 
   /** Has a node answer something that is a part of its load meanwhile. */
@@ -192,41 +175,25 @@ export class Router {
     return answer;
   }
 
-  /**
-   * Begins something on another node when one has not begun it, unless the request names the node.
-   * @param nodeOf the node that has not, by its answer. What has an id may have run on one that cannot be reached
-   */
-  #untilTaken(wish: Wish, begin: Begin, nodeOf = wish.key === undefined ? unusedNode : refusingNode): Send {
-    return async () => {
-      const refusing = new Set<string>();
-      for (;;) {
-        const answer = await begin(refusing);
-        const node = nodeOf(answer);
-        if (node === undefined || refusing.has(node) || wish.placement?.node !== undefined) return answer;
-        refusing.add(node);
-      }
-    };
-  }
-
   /** Opens a session where all nodes together have a place for it. */
   #toReserved({ places }: Shared, received: ReceivedRequest, wish: Wish): Send {
     const { placement } = wish;
-    const all = this.#wished(placement);
+    const all = this.#choice.wished(placement);
     const { principal } = received.caller;
     const preferred = this.#nodes.own?.name;
-    const about = { labels: placement?.labels, preferred, principal, whyNone: () => this.#whyNone(placement) };
+    const about = { labels: placement?.labels, preferred, principal, whyNone: () => this.#choice.whyNone(placement) };
     const begin: Begin = (except) => {
       const nodes = all.filter(({ name }) => !except.has(name));
       return places.open({ ...about, nodes }, (node, id) => this.#begin(node, received, id));
     };
-    return this.#untilTaken(wish, begin);
+    return untilTaken(wish, begin);
   }
 
   /** Runs a command on the node of its first try, whichever node that came to. */
   #toClaimed({ places, known }: Shared, received: ReceivedRequest, { commandId, first, wish }: Claimed): Send {
     const { principal } = received.caller;
     const begin: Begin = async (except) => {
-      const chosen = await connected(this.#next(first, wish, except));
+      const chosen = await connected(this.#choice.next(first, wish, except));
       const wanted = chosen.nodeId ?? chosen.name;
       const claimed = await places.claim(principal, commandId, wanted);
       const { nodeId, isFirst } = claimed ?? { nodeId: wanted, isFirst: false };
@@ -240,7 +207,7 @@ export class Router {
       else if (!isFirst || !(await places.unclaim(principal, commandId, nodeId, false))) return withEarlierTry(answer);
       return answer;
     };
-    return this.#untilTaken(wish, begin, refusingNode);
+    return untilTaken(wish, begin, refusingNode);
   }
 
   /** The node of the first try of a command. */
@@ -252,53 +219,10 @@ export class Router {
     return node;
   }
 
-  /** The first choice, or another one once that has refused. */
-  #next(first: SessionNode, wish: Wish, except: ReadonlySet<string>): SessionNode {
-    return except.size === 0 ? first : this.#choose(wish, except);
-  }
-
-  #wished(placement: Placed['placement']): readonly SessionNode[] {
-    return placement?.node === undefined ? this.#nodes.all() : [this.#usable(placement.node)];
-  }
-
-  /** @throws AdapterError NO_CAPACITY, and as `#usable` */
-  #choose(wish: Wish, except: ReadonlySet<string> = new Set()): SessionNode {
-    const { placement, key } = wish;
-    const left = this.#wished(placement).filter(({ name }) => !except.has(name));
-    const node = choosePlace(left, { labels: placement?.labels, key, preferred: this.#nodes.own?.name });
-    if (!node) throw noCapacity(this.#whyNone(placement));
-    return node;
-  }
-
   /** Where this node has sent something of this id before; undefined when it has not, or that run of the node is over. */
   #earlierPlace(owner: string, id: string | undefined): SessionNode | undefined {
     const node = id === undefined ? undefined : this.#places.find(owner, id);
     return node === undefined ? undefined : this.#nodes.find(node);
-  }
-
-  /** @throws AdapterError INVALID_REQUEST, NODE_DRAINING */
-  #usable(name: string): SessionNode {
-    const node = this.#nodes.get(name);
-    if (node.isDraining) throw nodeDraining(name);
-    return node;
-  }
-
-  /** The node of a request that is about files or a machine, and names none: this one, or the only one. */
-  #defaultNode({ name }: Pick<ReceivedRequest, 'name'>): SessionNode {
-    const all = this.#nodes.all();
-    const only = this.#nodes.own ?? all[0];
-    if (!only) throw noCapacity('no worker is registered at this gateway: shell-adapter nodes register adds one');
-    if (only.isHere || all.length === 1) return only;
-    const nodes = all.map((node) => node.name);
-    const message = `${name} is about one node: give session_id, or node: ${nodes.join(', ')}`;
-    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'node', nodes } });
-  }
-
-  #whyNone(placement: Placed['placement']): string {
-    const { length } = this.#nodes.all();
-    if (length === 0) return 'no worker is registered at this gateway: shell-adapter nodes register adds one';
-    const wish = placement ? ` with ${JSON.stringify(placement)}` : '';
-    return `none of ${length} ${this.#nodes.own ? 'nodes' : 'workers'}${wish} is connected, takes new work and has room`;
   }
 
   /** Has a node answer a request, and notes what is there. */
@@ -317,7 +241,3 @@ export class Router {
     return answer;
   }
 }
-
-/** The way to another node; undefined for what this node answers. */
-const passedTo = (node: SessionNode, isPlaced = false): PassedTo | undefined =>
-  node.isHere ? undefined : { worker: node, isPlaced };

@@ -2,10 +2,10 @@ import { statSync, truncateSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Shell, StatePart } from '../shells/shell.js';
-import { writeFileFor } from '../system/file-owner.js';
-import type { ShellProcess } from './shell-process.js';
-import { readRegularFile } from '../system/regular-file.js';
+import type { Shell, StatePart } from '../../shells/shell.js';
+import { writeFileFor } from '../../system/file-owner.js';
+import type { ShellProcess } from '../shell-process.js';
+import { readRegularFile } from '../../system/regular-file.js';
 
 /** Largest accepted state: a larger file is not from the driver, and would be read into the daemon's memory. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;

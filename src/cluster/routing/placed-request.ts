@@ -1,7 +1,7 @@
-import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
-import type { Request } from '../core/protocol/requests.js';
-import { randomText } from '../engine/system/random.js';
-import type { ReceivedRequest } from '../services/ports/cluster-port.js';
+import { callIdFrom, commandIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { Request } from '../../core/protocol/requests.js';
+import { randomText } from '../../engine/system/random.js';
+import type { ReceivedRequest } from '../../services/ports/cluster-port.js';
 
 /** Fields of a request that say where it goes. */
 export interface Placed {

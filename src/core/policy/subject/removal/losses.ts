@@ -1,7 +1,7 @@
-import type { Directory } from '../model/facts.js';
-import type { Loss } from '../model/finding.js';
-import { baseName, isWithin } from '../paths/paths.js';
-import type { Argument } from '../words/argument.js';
+import type { Directory } from '../../model/facts.js';
+import type { Loss } from '../../model/finding.js';
+import { baseName, isWithin } from '../../paths/paths.js';
+import type { Argument } from '../../words/argument.js';
 
 /** Programs that remove links, and never what they lead to. */
 const UNLINKING: ReadonlySet<string> = new Set(['rm', 'rmdir', 'unlink']);

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ErrorBody } from '../core/errors.js';
-import type { RequestName } from '../core/protocol/requests.js';
-import type { ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
-import { nodeUnreachable } from './failures.js';
-import { cursorOf, mergePages } from './command-pages.js';
-import type { LinkReply } from './links/link-types.js';
-import type { Relay } from './relay.js';
-import type { SessionNode } from './session-nodes.js';
+import type { ErrorBody } from '../../core/errors.js';
+import type { RequestName } from '../../core/protocol/requests.js';
+import type { ReceivedRequest, RoutedReply } from '../../services/ports/cluster-port.js';
+import { nodeUnreachable } from '../failures.js';
+import { cursorOf, mergePages } from '../command-pages.js';
+import type { LinkReply } from '../links/link-types.js';
+import type { Relay } from '../relay.js';
+import type { SessionNode } from '../session-nodes.js';
 
 /** Time for all nodes to answer what is asked of all, in milliseconds. */
 const GATHER_TIMEOUT_MS = 1000;
