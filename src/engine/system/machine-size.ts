@@ -15,11 +15,26 @@ export const machineSize = (directory: string): MachineSize => ({
 });
 
 function diskBytesOf(path: string): number | undefined {
+  const space = diskSpaceOf(path);
+  if (space) return space.totalBytes;
+  // It is created later, on the disk of its parent.
+  return dirname(path) === path ? undefined : diskBytesOf(dirname(path));
+}
+
+/** Space of a disk, in bytes. */
+interface DiskSpace {
+  readonly totalBytes: number;
+  /** What users other than root can still use. */
+  readonly freeBytes: number;
+}
+
+/** Returns the space of the disk that a path is on; undefined if the path does not exist. */
+export function diskSpaceOf(path: string): DiskSpace | undefined {
   try {
-    const { blocks, bsize } = statfsSync(path);
-    return blocks * bsize;
+    const { blocks, bavail, bsize } = statfsSync(path);
+    return { totalBytes: blocks * bsize, freeBytes: bavail * bsize };
   } catch {
-    // ENOENT: it is created later, on the disk of its parent. No error leaves the root directory.
-    return dirname(path) === path ? undefined : diskBytesOf(dirname(path));
+    // It was removed, or is created later.
+    return undefined;
   }
 }

@@ -1,9 +1,8 @@
-import { statfsSync } from 'node:fs';
-
 import type { Log } from '../../core/logging/log.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ListAge } from '../../engine/platform/contract/processes.js';
 import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
+import { diskSpaceOf } from '../../engine/system/machine-size.js';
 import { Slices } from '../../engine/usage/slices.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import { LimitMonitor, type LimitListener, type LimitMonitorSettings } from './limit-monitor.js';
@@ -197,14 +196,8 @@ export class ResourceMonitor implements Disposable {
 
   /** Free space of the workspace's disk; undefined without a configured floor. */
   #freeBytes(): number | undefined {
-    if (this.#options.settings().diskFreeMbFloor === undefined) return undefined;
-    try {
-      const { bavail, bsize } = statfsSync(this.#options.workspace);
-      return bavail * bsize;
-    } catch {
-      // The workspace was removed.
-      return undefined;
-    }
+    const { settings, workspace } = this.#options;
+    return settings().diskFreeMbFloor === undefined ? undefined : diskSpaceOf(workspace)?.freeBytes;
   }
 }
 

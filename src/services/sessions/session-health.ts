@@ -1,11 +1,10 @@
-import { statfsSync } from 'node:fs';
-
 import { checkHealth, type HealthWarning } from '../../core/health/checks.js';
 import { CORE_TOOLS, type HealthFacts } from '../../core/health/facts.js';
 import { disturbedModes } from '../../core/health/terminal-modes.js';
 import { readSavedState } from '../../core/policy/words/saved-state.js';
 import { UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
+import { diskSpaceOf } from '../../engine/system/machine-size.js';
 import { isDirectory } from '../../engine/system/is-directory.js';
 import { takeModes } from '../../engine/shell/state/shell-state.js';
 import type { Notifier } from '../../core/notifications/notification.js';
@@ -152,7 +151,7 @@ export class SessionHealth {
       environmentBytes: isKnown ? sizeOf(variables) : lengthOfExports(state),
       leftModes: HAS_USUAL_MODES ? disturbedModes(takeModes(session.shell.directory)) : [],
       leftProcesses: session.backgroundProcesses.length,
-      disk: isOwn ? roomAt(session.see(workingDirectory)) : undefined,
+      disk: isOwn ? diskSpaceOf(session.see(workingDirectory)) : undefined,
     };
   }
 
@@ -210,14 +209,4 @@ function sizeOf(variables: ReadonlyMap<string, string>): number {
 function lengthOfExports(state: string): number {
   const end = state.search(/^\S+ \(\)/mu);
   return end === -1 ? state.length : end;
-}
-
-function roomAt(path: string): HealthFacts['disk'] {
-  try {
-    const { bavail, blocks, bsize } = statfsSync(path);
-    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
-  } catch {
-    // The directory is gone, which another check reports.
-    return undefined;
-  }
 }
