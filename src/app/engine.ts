@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Configuration } from '../config/model/configuration.js';
 import type { Log } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
-import { groupsOf, noteGroups } from '../engine/limits/group-directories.js';
+import { groupsOf, noteGroups } from '../engine/instance/group-directories.js';
 import { unenforceableOn } from '../engine/limits/unenforceable.js';
 import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
 import { LivenessMarker } from '../engine/instance/liveness-marker.js';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { readSmallFile } from '../system/small-file.js';
-import { membersBelow, removeGroup } from './control-files.js';
+import { membersBelow, removeGroup } from '../limits/control-files.js';
 
 /** File in a daemon's runtime directory that lists its control groups, one per line. */
 const FILE = 'control-groups';
