@@ -31,15 +31,13 @@ export class ObservedGroup implements ProcessGroup {
   readonly #options: ObservedGroupOptions;
   readonly #cpu = new InheritedCounter();
   readonly #written = new InheritedCounter();
-  /** Bytes written to anything. */
-  readonly #allWritten = new InheritedCounter();
   /** Members of the last sample: they stay members wherever they move. */
   #known = new Map<number, ProcessEntry>();
   #root: Root | undefined;
   /** Before any of its processes was started: on the monotonic clock, in milliseconds. */
   readonly #madeAt = performance.now();
-  /** CPU ticks of the process that waits for the others, in the last sample. */
-  #waiterTicks = 0;
+  /** Bytes that the processes of the last sample have written to anything. */
+  #allBytes = 0;
   #memoryMb = Infinity;
 
   constructor(options: ObservedGroupOptions) {
@@ -61,8 +59,10 @@ export class ObservedGroup implements ProcessGroup {
 
   /** In steps of 10 ms: the last sample, plus the use of the shell and its ended children since. */
   cpuMs(): number | undefined {
-    const ticks = this.#readWaiterTicks();
-    return ticks === undefined ? undefined : (this.#cpu.total + Math.max(0, ticks - this.#waiterTicks)) * MS_PER_TICK;
+    const { membership, processes } = this.#options;
+    const waiter = this.#root && membership.reaperOf(this.#root);
+    const ticks = waiter === undefined ? undefined : processes.readCheaply(waiter, this.#madeAt)?.cpuTicks;
+    return waiter === undefined || ticks === undefined ? undefined : this.#cpu.totalWith(waiter, ticks) * MS_PER_TICK;
   }
 
   writtenBytes(waiter: number): number {
@@ -87,15 +87,11 @@ export class ObservedGroup implements ProcessGroup {
       found.map((entry) => ({ value: entry.cpuTicks, ...entry })),
       reaper,
     );
-    const allWrittenBefore = this.#allWritten.total;
-    const allWritten = this.#allWritten.update(
-      writes.map((entry) => ({ value: entry.writes.allBytes, ...entry })),
-      reaper,
-    );
+    const allBytes = writes.reduce((sum, entry) => sum + entry.writes.allBytes, 0);
     const pids = members.map(({ pid }) => pid);
-    const writers = { pids, writtenBytes: allWritten - allWrittenBefore };
+    const writers = { pids, writtenBytes: Math.max(0, allBytes - this.#allBytes) };
+    this.#allBytes = allBytes;
     const fileBytes = unmappedBytes(this.#options.fileBytes(this, writers), members, processes);
-    this.#waiterTicks = this.#readWaiterTicks() ?? this.#waiterTicks;
     return {
       cpuMs: cpuTicks * MS_PER_TICK,
       memoryBytes: fileBytes + this.#processBytes(members, this.#memoryMb * MB - fileBytes),
@@ -141,12 +137,6 @@ export class ObservedGroup implements ProcessGroup {
   #processBytes(members: readonly ProcessEntry[], limitBytes: number): number {
     const upper = residentBytes(members);
     return upper > limitBytes * EXACT_SHARE ? heldBytesOf(members, this.#options.processes) : upper;
-  }
-
-  #readWaiterTicks(): number | undefined {
-    const { membership, processes } = this.#options;
-    const waiter = this.#root === undefined ? undefined : membership.reaperOf(this.#root);
-    return waiter === undefined ? undefined : processes.readCheaply(waiter, this.#madeAt)?.cpuTicks;
   }
 }
 
