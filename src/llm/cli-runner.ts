@@ -10,7 +10,6 @@ import type { OneShotRunner } from '../engine/one-shot/one-shot.js';
 import { randomBytes } from '../engine/system/random.js';
 import { SpoolBudget } from '../engine/output/spool-budget.js';
 import type { ResourceMonitor } from '../services/limits/resource-monitor.js';
-import type { LimitListener } from '../services/limits/limit-monitor.js';
 import type { OutputReader } from './output-reader.js';
 
 /** Time a tool has to exit after it has reported its end or closed its output, in milliseconds. Some never exit. */
@@ -19,12 +18,6 @@ const FINISH_GRACE_MS = 5000;
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 /** The part of an output kept for messages: its end, in characters. */
 const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };
-/** A call has no channel for warnings: its answer reports an exceeded limit. */
-const NO_LISTENER: LimitListener = {
-  onNear: () => undefined,
-  onUsage: () => undefined,
-  wantedIntervalMs: () => undefined,
-};
 /**
  * Tolerance of timers, in milliseconds: a run that ended more than this before its timeout was ended by
  * its idle timeout.
@@ -97,7 +90,8 @@ export class CliRunner {
       end('cancelled');
     };
     const started = oneShots.run(command, (watched) => {
-      this.#options.monitor.watch(watched, NO_LISTENER);
+      // A call has no channel for warnings: its answer reports an exceeded limit.
+      this.#options.monitor.watch(watched, {});
     });
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });

@@ -47,11 +47,16 @@ export class SamplePace {
   #lastPauseMs: number | undefined;
   #before: readonly Finding[] = [];
   #now: readonly Finding[] = [];
+  #isStill = false;
 
-  /** Adds the findings of a sample. */
-  note(findings: readonly Finding[]): void {
+  /**
+   * Adds the findings of a sample.
+   * @param isStill whether nothing has changed since the last one
+   */
+  note(findings: readonly Finding[], isStill: boolean): void {
     this.#before = this.#now;
     this.#now = findings;
+    this.#isStill = isStill;
   }
 
   /** Starts with the shortest interval again, for another command. */
@@ -59,8 +64,12 @@ export class SamplePace {
     this.#lastPauseMs = undefined;
   }
 
-  /** Time until the next sample, in milliseconds. */
-  next(hasCommand: boolean, isStill: boolean): number {
+  /**
+   * Time until the next sample, in milliseconds.
+   * @param isExpensive whether samples are to be rarer while nothing changes
+   */
+  next(hasCommand: boolean, isExpensive: boolean): number {
+    const isStill = isExpensive && this.#isStill;
     const state = { lastPauseMs: this.#lastPauseMs, before: this.#before, now: this.#now, hasCommand, isStill };
     this.#lastPauseMs = nextPauseMs(state);
     return this.#lastPauseMs;

@@ -91,8 +91,6 @@ export class CommandDispatcher {
           const warning = { session_id: null, command_id: command.id, level, ...renderBreach(breach) };
           this.#ownChannels.get(command)?.announce('resource_warning', warning);
         },
-        onUsage: () => undefined,
-        wantedIntervalMs: () => undefined,
       });
     });
   }

@@ -16,18 +16,10 @@ import { performerWith } from '../../engine/files/perform.js';
 import type { Directories } from '../../engine/platform/contract/directories.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { ResourceMonitor } from '../limits/resource-monitor.js';
-import type { LimitListener } from '../limits/limit-monitor.js';
 import type { Execution, Executions } from '../users/executions.js';
 
 /** Longest time of one job in a program of its own, in milliseconds. */
 const MAX_JOB_MS = 120_000;
-
-/** A job has no channel for warnings: its error says which limit it has exceeded. */
-const NO_LISTENER: LimitListener = {
-  onNear: () => undefined,
-  onUsage: () => undefined,
-  wantedIntervalMs: () => undefined,
-};
 
 /** Dependencies of `FilePlaces`. */
 export interface FilePlacesOptions {
@@ -102,7 +94,8 @@ export class FilePlaces {
     const { monitor, spoolDirectory, maxLifetimeMs } = this.#options;
     const timeoutMs = Math.min(MAX_JOB_MS, maxLifetimeMs());
     const onLongRunning = (watched: LimitTarget) => {
-      monitor.watch(watched, NO_LISTENER);
+      // A job has no channel for warnings: its error says which limit it has exceeded.
+      monitor.watch(watched, {});
     };
     const place = { oneShots, stdinPipes, sandbox, limits, spoolDirectory, onLongRunning };
     return new FileWorker({ ...place, timeoutMs, transferTimeoutMs: maxLifetimeMs() });

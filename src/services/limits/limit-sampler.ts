@@ -24,6 +24,8 @@ export interface Observation {
   readonly kernel: KernelActions;
   /** Whether the processes have written more than a little since the last sample. */
   readonly isWriting: boolean;
+  /** Whether they have used nothing since the last sample. */
+  readonly isStill: boolean;
 }
 
 /** Samples the processes of a target, and keeps the counts from which on CPU time and bytes written count. */
@@ -53,6 +55,7 @@ export class LimitSampler {
     this.#since = running || this.hasOthers(sample.pids) ? since : 'command';
     this.#window.push(performance.now(), sample.cpuMs);
     const isWriting = sample.writtenBytes - (this.#last ?? since).writtenBytes > WRITER_BYTES;
+    const isStill = this.#last !== undefined && isSame(sample, this.#last);
     this.#last = sample;
     const kernel = this.#group.takeKernelActions();
     running?.meter.noteKernel(kernel);
@@ -64,6 +67,7 @@ export class LimitSampler {
       cpuPercent: this.#window.latest ?? 0,
       kernel,
       isWriting,
+      isStill,
     };
   }
 
@@ -122,6 +126,9 @@ export class LimitSampler {
     };
   }
 }
+
+const isSame = (a: GroupSample, b: GroupSample): boolean =>
+  a.cpuMs === b.cpuMs && a.memoryBytes === b.memoryBytes && a.tasks === b.tasks && a.writtenBytes === b.writtenBytes;
 
 const laterOf = (some: Counts, others: Counts): Counts => ({
   cpuMs: Math.max(some.cpuMs, others.cpuMs),

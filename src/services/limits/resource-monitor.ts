@@ -5,7 +5,8 @@ import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
 import { diskSpaceOf } from '../../engine/system/machine-size.js';
 import { Slices } from '../../engine/usage/slices.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
-import { LimitMonitor, type LimitListener, type LimitMonitorSettings } from './limit-monitor.js';
+import type { LimitListener } from './limit-listener.js';
+import { LimitMonitor, type LimitMonitorSettings } from './limit-monitor.js';
 
 /** Monitors due within this time of each other are sampled together, in milliseconds. */
 const SLACK_MS = 4;

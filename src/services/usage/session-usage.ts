@@ -6,7 +6,7 @@ import type { Caller, EventSink } from '../registry/caller.js';
 import { renderBreach } from '../registry/rendered-limits.js';
 import { limitNotification } from '../notifications/limit-notification.js';
 import type { ResourceMonitor } from '../limits/resource-monitor.js';
-import type { LimitListener } from '../limits/limit-monitor.js';
+import type { LimitListener } from '../limits/limit-listener.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { type RememberedUsage, UsageMemory } from './usage-memory.js';
 import { UsageFollowers } from './usage-followers.js';

@@ -1,6 +1,6 @@
 import type { EventPayload } from '../../core/protocol/results.js';
 import type { EventSink } from '../registry/caller.js';
-import type { LiveUsage } from '../limits/limit-monitor.js';
+import type { LiveUsage } from '../limits/limit-listener.js';
 
 interface Follower {
   readonly sink: EventSink;

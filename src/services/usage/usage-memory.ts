@@ -1,5 +1,5 @@
 import type { SessionInfo } from '../../core/protocol/results.js';
-import type { LiveUsage } from '../limits/limit-monitor.js';
+import type { LiveUsage } from '../limits/limit-listener.js';
 
 /** What a session uses and the most that it has used, in wire format. */
 export interface RememberedUsage {
