@@ -1,6 +1,6 @@
-import type { EventPayload } from '../../core/protocol/results.js';
 import type { EventSink } from '../registry/caller.js';
 import type { LiveUsage } from '../limits/limit-listener.js';
+import { renderUsage } from './usage-memory.js';
 
 interface Follower {
   readonly sink: EventSink;
@@ -53,22 +53,15 @@ export class UsageFollowers {
       // Samples are taken a little early or late.
       if (now - follower.lastAt < follower.intervalMs * EARLY_SHARE) continue;
       follower.lastAt = now;
-      follower.sink.send('resource_usage', { session_id: sessionId, ...renderUsage(usage) });
+      follower.sink.send('resource_usage', {
+        session_id: sessionId,
+        command_id: usage.commandId,
+        cpu_ms: Math.round(usage.cpuMs),
+        ...renderUsage(usage),
+      });
     }
   }
 }
 
 /** Share of an interval after which a sample counts as on time. */
 const EARLY_SHARE = 0.9;
-
-/** Renders usage for the wire. */
-function renderUsage(usage: LiveUsage): Omit<EventPayload<'resource_usage'>, 'session_id'> {
-  return {
-    command_id: usage.commandId,
-    cpu_percent: Math.round(usage.cpuPercent * 10) / 10,
-    cpu_ms: Math.round(usage.cpuMs),
-    memory_bytes: usage.memoryBytes,
-    processes: usage.tasks,
-    written_bytes: usage.writtenBytes,
-  };
-}

@@ -22,14 +22,9 @@ export class UsageMemory {
   }
 
   /** Notes a sample. */
-  note(sessionId: string, { cpuPercent, memoryBytes, tasks, writtenBytes }: LiveUsage): void {
+  note(sessionId: string, usage: LiveUsage): void {
     const { peaks } = this.of(sessionId);
-    const used = {
-      cpu_percent: Math.round(cpuPercent * 10) / 10,
-      memory_bytes: memoryBytes,
-      processes: tasks,
-      written_bytes: writtenBytes,
-    };
+    const used = renderUsage(usage);
     this.#known.set(sessionId, {
       usage: { ...used, at: new Date().toISOString() },
       peaks: {
@@ -52,3 +47,11 @@ export class UsageMemory {
     this.#known.delete(sessionId);
   }
 }
+
+/** Renders usage for the wire. */
+export const renderUsage = ({ cpuPercent, memoryBytes, tasks, writtenBytes }: LiveUsage): RememberedUsage['peaks'] => ({
+  cpu_percent: Math.round(cpuPercent * 10) / 10,
+  memory_bytes: memoryBytes,
+  processes: tasks,
+  written_bytes: writtenBytes,
+});
