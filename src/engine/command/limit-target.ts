@@ -21,8 +21,8 @@ export interface LimitTarget {
   /** Namespace pids, as reported to clients. */
   readonly numbers: NamespacePids;
   readonly isEnding: Processes['isEnding'];
-  /** Called before a command starts, while the target is monitored: set by its monitor. */
-  beforeCommand?: (() => void) | undefined;
+  /** Whether its processes are sampled: set by its monitor. */
+  isMonitored?: boolean;
   /** Ends a command with all processes that it has started. */
   cancel(command: Command, reason: EndReason): void;
   /** Whether processes other than those of the shell and of the running command run. */

@@ -28,7 +28,7 @@ interface LimitedSession {
 
 /** A session as the limits see it. */
 export class SessionLimitTarget implements LimitTarget {
-  beforeCommand: (() => void) | undefined;
+  isMonitored = false;
   readonly numbers = new NamespacePids(() => this.#session.shell.root);
   readonly #session: LimitedSession;
 
@@ -74,14 +74,12 @@ export class SessionLimitTarget implements LimitTarget {
     const killedPids: number[] = [];
     const onKill = (pids: readonly number[]) => killedPids.push(...pids);
     await killProcesses(() => this.#findRest(shell), { processes, group, root, onKill });
-    this.#noteKill(breach, killedPids);
-    this.#session.noteWarning(breachWarning(breach));
+    this.#warn(breach, killedPids);
   }
 
   endShell(breach: Breach): void {
     const { pid, root } = this.#session.shell;
-    this.#noteKill(breach, [namespacePid(pid, root)]);
-    this.#session.noteWarning(breachWarning(breach));
+    this.#warn(breach, [namespacePid(pid, root)]);
     sendSignal(pid, 'SIGKILL');
   }
 
@@ -92,8 +90,7 @@ export class SessionLimitTarget implements LimitTarget {
   }
 
   noteBreach(breach: Breach): void {
-    this.#noteKill(breach, []);
-    this.#session.noteWarning(breachWarning(breach));
+    this.#warn(breach, []);
   }
 
   /** A command may start while processes of others are being ended. */
@@ -103,6 +100,11 @@ export class SessionLimitTarget implements LimitTarget {
     return found.filter(({ pid }) => !spared.has(pid));
   }
 
+  #warn(breach: Breach, killedPids: readonly number[]): void {
+    this.#noteKill(breach, killedPids);
+    this.#session.noteWarning(breachWarning(breach));
+  }
+
   #noteKill(breach: Breach, killedPids: readonly number[]): void {
     this.#session.lastKill = { breach, peak: breach.observed, killedPids };
   }
@@ -110,17 +112,25 @@ export class SessionLimitTarget implements LimitTarget {
 
 /** Starts measuring a command that begins in a shell, and applies the command's own limits. */
 export function startWithinSessionLimits(
-  target: Pick<LimitTarget, 'limits' | 'beforeCommand'>,
+  target: Pick<LimitTarget, 'limits' | 'isMonitored' | 'noteBreach'>,
   command: Command,
   shell: ShellProcess,
 ): void {
-  target.beforeCommand?.();
   const { meter, spec } = command;
   const { group } = shell;
+  // Without background processes there is nothing that the kernel could have killed.
+  if (target.isMonitored) noteBackgroundKills(target, group);
   const limits = limitsOf(command, target.limits);
   const writtenBytes = limits.disk_mb === undefined ? undefined : group.writtenBytes(shell.pid);
   meter.begin({ group, limits, atStart: { cpuMs: group.cpuMs(), writtenBytes }, waiter: shell.pid });
   if (spec.resourceLimits) group.setLimits(limits);
+}
+
+/** What the kernel has killed before a command does not count against it. */
+function noteBackgroundKills(target: Pick<LimitTarget, 'limits' | 'noteBreach'>, group: ProcessGroup): void {
+  const { memory_mb: limit } = target.limits;
+  if (limit === undefined || group.takeKernelActions().kills === 0) return;
+  target.noteBreach({ resource: 'memory_mb', limit, observed: limit });
 }
 
 /** Limits that apply while a command runs: its own, and those of its session. */

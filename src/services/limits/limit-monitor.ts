@@ -37,13 +37,6 @@ export class LimitMonitor {
     );
   }
 
-  /** Called before a command starts: what the kernel has killed before does not count against the command. */
-  noteBackgroundKills(): void {
-    const { memory_mb: limit } = this.watched.limits;
-    if (limit === undefined || !this.#sampler.takeBackgroundKills()) return;
-    this.watched.noteBreach({ resource: 'memory_mb', limit, observed: limit });
-  }
-
   /** Notes that another command has become long-running. */
   beginCommand(): void {
     this.#pace.restart();

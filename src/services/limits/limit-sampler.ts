@@ -79,11 +79,6 @@ export class LimitSampler {
     return this.hasOthers(sample.pids) ? this.#since : laterOf(this.#since, commandSince);
   }
 
-  /** Whether the kernel has killed processes since the last sample, in which only background processes ran. */
-  takeBackgroundKills(): boolean {
-    return this.#last !== undefined && this.hasOthers(this.#last.pids) && this.#group.takeKernelActions().kills > 0;
-  }
-
   /** Whether any of these processes is not the shell. */
   hasOthers(pids = this.#group.members()): boolean {
     return pids.some((pid) => !this.#target.own.includes(pid));

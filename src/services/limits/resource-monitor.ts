@@ -67,9 +67,7 @@ export class ResourceMonitor implements Disposable {
   #add(watched: LimitTarget, listener: LimitListener): Watch {
     const monitor = new LimitMonitor(watched, listener, this.#options.settings());
     const watch = { monitor, dueAt: 0, sampledAt: -Infinity };
-    watched.beforeCommand = () => {
-      monitor.noteBackgroundKills();
-    };
+    watched.isMonitored = true;
     this.#watches.set(watched, watch);
     return watch;
   }
@@ -82,7 +80,7 @@ export class ResourceMonitor implements Disposable {
 
   /** Stops monitoring a session that has ended. */
   forget(watched: LimitTarget): void {
-    watched.beforeCommand = undefined;
+    watched.isMonitored = false;
     this.#watches.delete(watched);
   }
 
