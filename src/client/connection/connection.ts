@@ -58,8 +58,8 @@ export class Connection {
       autoConnect: false,
       // Each client gets its own manager: clients in one process share nothing.
       forceNew: true,
-      // Engine.IO's types declare it as a string.
-      ...(socketPath !== undefined && { agent: agentFor(socketPath) as unknown as string }),
+      // Engine.IO's types declare it as a string. By default it makes an agent for each connection, which `ws` does without.
+      agent: (socketPath === undefined ? undefined : agentFor(socketPath)) as unknown as string,
       reconnection: settings.reconnect,
       reconnectionDelay: settings.reconnectDelayMs,
       reconnectionDelayMax: Math.max(MAX_RECONNECT_DELAY_MS, settings.reconnectDelayMs),
