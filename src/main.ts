@@ -17,10 +17,12 @@ const faultListeners = new Set<(error: unknown) => void>();
 
 const context: Context = {
   programName: findProgramName(),
-  version: readVersion(),
+  get version() {
+    return readVersion();
+  },
   env,
   cwd: process.cwd(),
-  // Created when it is first used.
+  // What few calls use takes a millisecond.
   get stdin() {
     return process.stdin;
   },

@@ -3,11 +3,10 @@ import type { Command } from 'commander';
 import type { Context } from './console/context.js';
 import { createGroup, examples } from './options/subcommand.js';
 
-/** Creates the command line without subcommands. */
+/** Creates the command line without subcommands, and without what is not given beside one. */
 export const createRoot = (context: Context): Command =>
   createGroup(context, 'shell-adapter')
     .description('Runs shell commands for programs: persistent sessions, exact output, nothing left behind.')
-    .version(context.version, '-v, --version', 'print the version')
     .showHelpAfterError(`(${context.programName} --help lists the commands)`)
     .enablePositionalOptions()
     .addHelpText('after', HELP);

@@ -93,7 +93,7 @@ const SUBCOMMANDS: ReadonlyMap<string, Subcommand> = new Map([
  * @public `scripts/docs/cli-page.mjs` renders it as a page
  */
 export function createProgram(context: Context): Command {
-  const program = createRoot(context);
+  const program = createRoot(context).version(context.version, '-v, --version', 'print the version');
   for (const subcommand of SUBCOMMANDS.values()) program.addCommand(subcommand(context));
   return program;
 }

@@ -49,8 +49,8 @@ export async function runOrAsk(
 }
 
 /** Whether this client has to confirm the command and has a terminal to ask at. */
-const isForPerson = ({ stdin, stderr }: Context, { status, requires }: CommandResult): boolean =>
-  status === 'confirmation_required' && requires === 'self' && stdin.isTTY && stderr.isTerminal;
+const isForPerson = (context: Context, { status, requires }: CommandResult): boolean =>
+  status === 'confirmation_required' && requires === 'self' && context.stdin.isTTY && context.stderr.isTerminal;
 
 async function refuse({ stderr }: Context, why: string): Promise<number> {
   await stderr.write(`shell-adapter: not run: ${why}\n`);

@@ -38,14 +38,15 @@ export async function withDaemon<T>(
   try {
     return await use(client, address);
   } finally {
-    await client.close();
+    // The daemon is told at once. That it has closed the connection need not be waited for: the process ends then.
+    void client.close();
   }
 }
 
-function reportConnection({ stdin, stderr }: Context, client: AdapterClient): void {
+function reportConnection(context: Context, client: AdapterClient): void {
   const say = (text: string) => {
     // In raw mode a line feed alone does not return the cursor to the first column.
-    void stderr.write(`shell-adapter: ${text}${stdin.isRaw ? '\r\n' : '\n'}`);
+    void context.stderr.write(`shell-adapter: ${text}${context.stdin.isRaw ? '\r\n' : '\n'}`);
   };
   let isLost = false;
   client.onConnection((state) => {

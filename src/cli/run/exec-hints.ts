@@ -18,11 +18,8 @@ interface HintedCommand {
  * Prints hints on standard error, if it is a terminal: that the command waits for a confirmation by others, or for
  * input that requires --tty.
  */
-export async function showHints(
-  { stdin, stderr }: Context,
-  client: AdapterClient,
-  command: HintedCommand,
-): Promise<Disposable> {
+export async function showHints(context: Context, client: AdapterClient, command: HintedCommand): Promise<Disposable> {
+  const { stderr } = context;
   if (!stderr.isTerminal) return { [Symbol.dispose]: () => undefined };
   const { commandId, session, tty } = command;
   const note = (text: string) => void stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}\n`));
@@ -32,7 +29,7 @@ export async function showHints(
     hasHinted = true;
   };
   // Without a terminal and with empty input, no event reports that the command reads.
-  if (stdin.isTTY && command.stdin && tty !== true && session === undefined) {
+  if (context.stdin.isTTY && command.stdin && tty !== true && session === undefined) {
     const program = await readsTyping(command.words);
     if (program !== undefined) hint(`${program} reads from the terminal: run it with --tty to type into it`);
   }

@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 
 import type { AdapterClient, CommandResult } from '../../client/index.js';
-import { randomCommandId } from '../../client/runtime/random-id.js';
+import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { type Outcome, runOrAsk } from '../confirmations/prompt.js';
 import { CommandSignals } from './command-signals.js';
@@ -77,7 +78,8 @@ function requestOf(
   return [
     first,
     {
-      commandId: randomCommandId(),
+      // Web Crypto, which the client has for browsers too, would have to be loaded.
+      commandId: commandIdFrom(randomBytes(ID_BYTES)),
       args: rest.length === 0 ? undefined : rest,
       cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
       env,
