@@ -1,7 +1,7 @@
 // Builds dist/: the compiler's output, the shell drivers beside it, the dashboard, and the executables main.js and shell-adapter.cjs, which
 // load a bundle.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,6 +9,8 @@ import { build } from 'rolldown';
 
 import { writeCodeCache } from './build/code-cache.mjs';
 import { buildDashboard } from './build/dashboard.mjs';
+import { finishChunks } from './build/finish-chunks.mjs';
+import { lightClient } from './build/light-client.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -56,7 +58,7 @@ execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'
 });
 cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/drivers'), { recursive: true });
 await bundle();
-escapeChunks();
+finishChunks(join(dist, 'bundle'));
 await buildDashboard(join(dist, 'dashboard'));
 writeFileSync(main, LAUNCHER);
 chmodSync(main, 0o755);
@@ -75,7 +77,7 @@ async function bundle() {
     platform: 'node',
     logLevel: 'warn',
     external: (id) => id.startsWith('node:') || SEPARATE.test(id),
-    plugins: [{ name: 'as-scripts', transform: toScript }],
+    plugins: [lightClient(), { name: 'as-scripts', transform: toScript }],
     output: {
       dir: join(dist, 'bundle'),
       format: 'cjs',
@@ -104,21 +106,6 @@ async function writeProgram() {
     },
   });
   chmodSync(program, 0o755);
-}
-
-/** Writes every character beyond ASCII as its escape, which strings, templates, patterns and names take: chunks are read as Latin-1. */
-function escapeChunks() {
-  const folder = join(dist, 'bundle');
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.cjs'))) {
-    const code = readFileSync(join(folder, name), 'utf8');
-    writeFileSync(join(folder, name), code.replaceAll(/(?<!\\)((?:\\\\)*)\\?(\P{ASCII})/gu, escapeCharacter));
-  }
-}
-
-/** A backslash before such a character means nothing. */
-function escapeCharacter(_, backslashes, character) {
-  const units = Array.from({ length: character.length }, (_unused, at) => character.charCodeAt(at));
-  return `${backslashes}${units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('')}`;
 }
 
 /** Scripts have no `import.meta` and no `import()` of packages: the loader passes both. */

@@ -14,6 +14,8 @@ type Require = (id: string) => unknown;
 interface Host {
   /** `import()`, of a package. */
   readonly importModule: (id: string) => Promise<unknown>;
+  /** A module of Node.js that is loaded when something of it is used. */
+  readonly loadLazily: (id: string) => object;
   /** The URL of main.js. */
   readonly mainUrl: string;
 }
@@ -46,6 +48,7 @@ export function loadBundle(
   const host: Host = {
     mainUrl: pathToFileURL(main).href,
     importModule: (id) => import(id) as Promise<unknown>,
+    loadLazily: (id) => loadedLazily(() => requirePackage(id) as object),
   };
 
   function load(name: string): unknown {
@@ -71,6 +74,11 @@ export function loadBundle(
  */
 export function codeCacheFolder(folder: string): string {
   return join(folder, `code-cache-${process.version}-${process.platform}-${process.arch}`);
+}
+
+function loadedLazily(load: () => object): object {
+  let module: object | undefined;
+  return new Proxy({}, { get: (_target, name) => Reflect.get((module ??= load()), name) as unknown });
 }
 
 /** A chunk that the build did not run has no cache. */

@@ -12,9 +12,15 @@ import { CHUNK_PARAMETERS, codeCacheFolder, loadBundle } from '../../../src/bund
 const CHUNKS = {
   'main.cjs': `const other = require('./other.cjs'); const path = require('node:path');
     exports.sum = other.one + 1; exports.again = require('./other.cjs') === other; exports.sep = path.sep;
-    exports.imported = host.importModule('node:os'); exports.url = host.mainUrl;`,
+    exports.imported = host.importModule('node:os'); exports.url = host.mainUrl; exports.os = host.loadLazily('node:os');`,
   'other.cjs': 'module.exports = { one: 1 };',
 };
+
+/** What main.cjs exports. */
+interface Loaded {
+  readonly imported: Promise<unknown>;
+  readonly os: { readonly EOL: string };
+}
 
 /** Other texts of the same length: V8 remembers the code of a text that it has compiled, and ignores a cache for it. */
 let texts = 1000;
@@ -59,9 +65,23 @@ const rejections = () => [...load().values()].map(({ cachedDataRejected }) => ca
 describe('the bundle', () => {
   it('gives its chunks each other, packages, imports and the URL of main.js', async () => {
     writeChunks();
-    const { imported, ...rest } = loadBundle(main, createRequire(main)) as { imported: Promise<unknown> };
+    const { imported, os, ...rest } = loadBundle(main, createRequire(main)) as Loaded;
+    expect(os.EOL).toBe('\n');
     expect(rest).toEqual({ sum: 2, again: true, sep: '/', url: pathToFileURL(main).href });
     expect(await imported).toHaveProperty('tmpdir');
+  });
+
+  it('loads a module of Node.js when a chunk first uses it', () => {
+    writeChunks();
+    const asked: string[] = [];
+    const requirePackage = createRequire(main);
+    const { os } = loadBundle(main, (id) => {
+      asked.push(id);
+      return requirePackage(id) as unknown;
+    }) as Loaded;
+    expect(asked).toEqual(['node:path']);
+    expect([os.EOL, os.EOL]).toEqual(['\n', '\n']);
+    expect(asked).toEqual(['node:path', 'node:os']);
   });
 
   it('runs with the code cache of this version of Node.js, and without one', () => {
