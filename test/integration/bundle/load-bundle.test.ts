@@ -84,6 +84,18 @@ describe('the bundle', () => {
     expect(asked).toEqual(['node:path', 'node:os']);
   });
 
+  it('takes the chunks of a pack from it, and others from their files', () => {
+    const write = (name: string, code: string) => {
+      writeFileSync(join(folder, 'bundle', name), code);
+    };
+    const chunk = (code: string) => `(function (${CHUNK_PARAMETERS.join(', ')}) {${code}})`;
+    write('pack.cjs', `({'main.cjs':${chunk("exports.all = ['packed', require('./other.cjs').text];")}})`);
+    write('other.cjs', chunk("exports.text = 'a file';"));
+    expect(loadBundle(main, createRequire(main), { pack: 'pack.cjs' })).toEqual({ all: ['packed', 'a file'] });
+    write('main.cjs', chunk("exports.all = ['a file'];"));
+    expect(loadBundle(main, createRequire(main), { pack: 'no-pack.cjs' })).toEqual({ all: ['a file'] });
+  });
+
   it('runs with the code cache of this version of Node.js, and without one', () => {
     expect(rejections()).toEqual([undefined, undefined]);
     writeCache((script) => script.createCachedData());
