@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { InheritedCounter } from '../../core/limits/inherited-counter.js';
+import { InheritedCounter } from '../../core/usage/inherited-counter.js';
 import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
 import { readSmallDescriptor } from '../system/small-file.js';

@@ -1,4 +1,4 @@
-import { InheritedCounter } from '../../core/limits/inherited-counter.js';
+import { InheritedCounter } from '../../core/usage/inherited-counter.js';
 import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
 import { type ProcessEntry, TICKS_PER_SECOND } from '../platform/contract/process-entry.js';

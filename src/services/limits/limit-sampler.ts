@@ -1,4 +1,4 @@
-import { CpuWindow } from '../../core/limits/cpu-window.js';
+import { CpuWindow } from '../../core/usage/cpu-window.js';
 import type { KernelActions, Usage } from '../../core/limits/judge.js';
 import { MB } from '../../core/limits/limits.js';
 import type { Command } from '../../engine/command/command.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { AdapterError } from '../../../../src/core/errors.js';
-import { CpuWindow } from '../../../../src/core/limits/cpu-window.js';
+import { CpuWindow } from '../../../../src/core/usage/cpu-window.js';
 import { type Endable, Escalation } from '../../../../src/core/limits/escalation.js';
 import { judgeFreeSpace, judgeUsage, type Usage } from '../../../../src/core/limits/judge.js';
 import { type Limits, lowerLimits, MB, stricterLimits } from '../../../../src/core/limits/limits.js';
