@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { readSmallFile, tryWrite } from '../system/small-file.js';
+import { tryWrite } from '../system/small-file.js';
 import { ownGroupOf } from '../platform/linux/cgroup-paths.js';
 import { homeIn, makeGroup, readControlSum, readControlNumber, removeGroup, TASKS } from './control-files.js';
 import { ControlGroup, type Controls } from './control-group.js';
@@ -32,10 +32,8 @@ export class ControlGroups1 implements LimitMechanism {
    * @throws Error with the reason why they cannot be created
    */
   constructor(instance: string) {
-    const mounts = readSmallFile('/proc/self/mountinfo') ?? '';
-    const membership = readSmallFile('/proc/self/cgroup') ?? '';
     const roots = CONTROLLERS.map((controller) => {
-      const own = ownGroupOf(controller, mounts, membership);
+      const own = ownGroupOf(controller);
       if (own === undefined) throw new Error(`the controller ${controller} is not mounted`);
       return [controller, join(own, `shell-adapter-${instance}`)];
     });

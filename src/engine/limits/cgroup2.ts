@@ -55,9 +55,7 @@ export class ControlGroups2 implements LimitMechanism {
 
   /** @throws Error with the reason why groups cannot be created */
   constructor({ instance, own, mayLackControllers }: ControlGroups2Options) {
-    const found =
-      own ??
-      ownGroupOf(undefined, readSmallFile('/proc/self/mountinfo') ?? '', readSmallFile('/proc/self/cgroup') ?? '');
+    const found = own ?? ownGroupOf(undefined);
     if (found === undefined) throw new Error('cgroup v2 is not mounted');
     this.#own = found;
     this.#root = join(found, `shell-adapter-${instance}`);

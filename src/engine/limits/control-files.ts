@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { parseField } from '../platform/linux/proc-texts.js';
 import { listChildren } from '../platform/linux/process-table.js';
 import { readSmallFile } from '../system/small-file.js';
 
@@ -23,13 +24,8 @@ export function readControlNumber(directory: string, file: string): number | und
 
 /** Returns the sum of values in a control file of `key value` lines; missing keys count as 0. */
 export function readControlSum(directory: string, file: string, ...keys: readonly string[]): number {
-  const text = `\n${readSmallFile(join(directory, file)) ?? ''}`;
-  return keys.reduce((sum, key) => sum + valueOf(text, key), 0);
-}
-
-function valueOf(text: string, key: string): number {
-  const at = text.indexOf(`\n${key} `);
-  return at === -1 ? 0 : Number.parseInt(text.slice(at + key.length + 2), 10);
+  const text = readSmallFile(join(directory, file)) ?? '';
+  return keys.reduce((sum, key) => sum + parseField(text, key), 0);
 }
 
 /** Returns the process ids in a group. */

@@ -48,8 +48,8 @@ export class ControlGroup implements ProcessGroup {
   #cpuMsAtRead: number | undefined;
   #maxTasks: number | 'max' = 'max';
   #memoryMb: number | undefined;
-  #kills = 0;
-  #refusedForks = 0;
+  /** What the kernel had done when it was asked last. */
+  #actions: KernelActions = { kills: 0, refusedForks: 0 };
   #isRemoved = false;
 
   /** @param files `joinFiles` and `leaveFiles` of `ProcessGroup` */
@@ -122,12 +122,11 @@ export class ControlGroup implements ProcessGroup {
   }
 
   takeKernelActions(): KernelActions {
-    const kills = (this.#memoryMb !== undefined ? this.#controls.kills() : undefined) ?? this.#kills;
-    const refusedForks = (this.#maxTasks === 'max' ? undefined : this.#controls.refusedForks()) ?? this.#refusedForks;
-    const actions = { kills: kills - this.#kills, refusedForks: refusedForks - this.#refusedForks };
-    this.#kills = kills;
-    this.#refusedForks = refusedForks;
-    return actions;
+    const before = this.#actions;
+    const kills = (this.#memoryMb !== undefined ? this.#controls.kills() : undefined) ?? before.kills;
+    const refusedForks = (this.#maxTasks === 'max' ? undefined : this.#controls.refusedForks()) ?? before.refusedForks;
+    this.#actions = { kills, refusedForks };
+    return { kills: kills - before.kills, refusedForks: refusedForks - before.refusedForks };
   }
 
   peakMemoryBytes(): number | undefined {
@@ -137,7 +136,8 @@ export class ControlGroup implements ProcessGroup {
   holdForks(isHeld: boolean): void {
     this.#controls.freezeForks(isHeld, this.#maxTasks);
     // Forks refused meanwhile were not refused for the limit.
-    if (!isHeld) this.#refusedForks = this.#controls.refusedForks() ?? this.#refusedForks;
+    if (!isHeld)
+      this.#actions = { ...this.#actions, refusedForks: this.#controls.refusedForks() ?? this.#actions.refusedForks };
   }
 
   [Symbol.dispose](): void {

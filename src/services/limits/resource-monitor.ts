@@ -45,7 +45,6 @@ export class ResourceMonitor implements Disposable {
   readonly #options: ResourceMonitorOptions;
   readonly #watches = new Map<LimitTarget, Watch>();
   #timer: NodeJS.Timeout | undefined;
-  #timerAt = Infinity;
   #isSampling = false;
   /** CPU time of the previous sampling. A single expensive one, such as the first of a daemon, causes no pause. */
   #lastSampledMs = 0;
@@ -161,36 +160,28 @@ export class ResourceMonitor implements Disposable {
 
   #check(watch: Watch, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): number {
     const { monitor } = watch;
-    let actedMs = 0;
     try {
       // A failed sample is repeated later.
-      const result = snapshot ? monitor.check(snapshot, freeBytes) : { mustContinue: true, actedMs };
-      ({ actedMs } = result);
-      if (result.mustContinue) {
-        watch.dueAt = performance.now() + monitor.takePause(this.#programMs > 0);
-        return actedMs;
-      }
+      const { mustContinue, actedMs } = snapshot
+        ? monitor.check(snapshot, freeBytes)
+        : { mustContinue: true, actedMs: 0 };
+      if (mustContinue) watch.dueAt = performance.now() + monitor.takePause(this.#programMs > 0);
+      else this.forget(monitor.watched);
+      return actedMs;
     } catch (error) {
       // Its cgroup was removed, or the daemon is out of file descriptors.
       this.#options.log.warn('resources could not be looked at', { error: String(error) });
+      this.forget(monitor.watched);
+      return 0;
     }
-    this.forget(monitor.watched);
-    return actedMs;
   }
 
   #schedule(): void {
     const first = Math.min(Infinity, ...[...this.#watches.values()].map((watch) => watch.dueAt));
-    const dueAt = Math.max(first, this.#pausedUntil);
-    if (dueAt === this.#timerAt && this.#timer) return;
     clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#timerAt = dueAt;
-    if (dueAt === Infinity) return;
-    const wait = Math.max(1, dueAt - performance.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#sampleDue();
-    }, wait).unref();
+    if (first === Infinity) return;
+    const wait = Math.max(1, Math.max(first, this.#pausedUntil) - performance.now());
+    this.#timer = setTimeout(() => void this.#sampleDue(), wait).unref();
   }
 
   /** Free space of the workspace's disk; undefined without a configured floor. */

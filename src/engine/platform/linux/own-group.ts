@@ -33,9 +33,8 @@ const VERSION_1: MemoryFiles = {
  * @param machineBytes memory of the machine: a higher limit is none
  */
 export function findOwnGroups(machineBytes: number): OwnGroups {
-  const [mounts = '', membership = ''] = ['mountinfo', 'cgroup'].map((name) => readSmallFile(`/proc/self/${name}`));
-  const unified = ownGroupOf(undefined, mounts, membership);
-  const legacy = ownGroupOf('memory', mounts, membership);
+  const unified = ownGroupOf(undefined);
+  const legacy = ownGroupOf('memory');
   const hasLimit = (files: MemoryFiles) => (directory: string) => limitIn(directory, files) < machineBytes;
   const [memory2, memory1] = [nearest(unified, hasLimit(VERSION_2)), nearest(legacy, hasLimit(VERSION_1))];
   return {

@@ -9,7 +9,6 @@ const SRC = fileURLToPath(new URL('../../../../src/', import.meta.url));
 const MAY_READ: Readonly<Record<string, string>> = {
   'core/': 'rules about paths, and parsers: pure text',
   'engine/platform/': 'the platforms themselves',
-  'engine/limits/cgroup': 'control groups: platforms with `controlGroups`',
   'engine/usage/memory-files/': 'files in memory: platforms with `openFiles`',
   'engine/sandbox/': 'bubblewrap and namespaces: platforms with `sandbox`',
   'engine/user/': 'other users: platforms with `otherUsers`',
