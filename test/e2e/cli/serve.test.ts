@@ -60,7 +60,7 @@ describe('serve, when it is ready', () => {
     await using terminal = new CliTerminal(['serve', '--config', writeConfiguration(folder.path)], { cols: 300 });
     const [, line = ''] = await terminal.until(/try: (.+)\r\n/);
     const [, url = ''] = /--url (\S+)/.exec(line) ?? [];
-    expect(line).toMatch(/^node \S*dist\/main\.js exec --url http:\S+ 'echo hello'$/);
+    expect(line).toMatch(/^node \S*dist\/shell-adapter\.cjs exec --url http:\S+ 'echo hello'$/);
     expect(await runCli(['exec', '--url', url, 'echo hello'])).toMatchObject({ code: 0, stdout: 'hello\n' });
     const [, code = ''] = await terminal.until(/dashboard: \S+\/#code=([\w-]{43}) \(counts once, for 10 minutes\)/);
     const headers = { origin: url, 'content-type': 'application/json' };

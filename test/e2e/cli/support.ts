@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { type IPty, spawn as spawnTerminal } from 'node-pty';
 
 /** The built command line. */
-export const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../../dist/shell-adapter.cjs', import.meta.url));
 
 /** How long a test waits for a text that has to come, in milliseconds. */
 const PATIENCE_MS = 20_000;
