@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'rolldown';
 
-import { EXEC_PACK, writeCodeCache } from './build/code-cache.mjs';
+import { PACKS, writeCodeCache } from './build/code-cache.mjs';
 import { buildDashboard } from './build/dashboard.mjs';
 import { finishChunks } from './build/finish-chunks.mjs';
 import { lightClient } from './build/light-client.mjs';
@@ -102,7 +102,9 @@ async function writeProgram() {
       file: program,
       format: 'cjs',
       banner: '#!/usr/bin/env node',
-      footer: `loadBundle(require('node:path').join(__dirname, 'main.js'), require, process.argv[2] === 'exec' ? { pack: '${EXEC_PACK}' } : {});`,
+      footer: `loadBundle(require('node:path').join(__dirname, 'main.js'), require, {
+  pack: process.argv[2] === 'exec' ? '${PACKS.exec}' : '${PACKS.others}',
+});`,
     },
   });
   chmodSync(program, 0o755);

@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 
 const RECORDER = fileURLToPath(new URL('record-code.mjs', import.meta.url));
 
-/** The chunks that `exec` loads, in one file: two files are read faster than forty. */
-export const EXEC_PACK = 'exec-pack.cjs';
+/** The chunks that `exec` loads, and those that all other commands load, each in one file: that is read faster than dozens. */
+export const PACKS = { exec: 'exec-pack.cjs', others: 'commands-pack.cjs' };
 
 /** A daemon starts in a second. A machine that takes this long does without a cache. */
 const TIMEOUT_MS = 60_000;
@@ -26,31 +26,40 @@ export async function writeCodeCache(main) {
   const { codeCacheFolder } = await import(pathToFileURL(join(bundle, 'load-bundle.js')).href);
   const cache = codeCacheFolder(bundle);
   const home = mkdtempSync(join(tmpdir(), 'shell-adapter-build-'));
-  const plain = [main];
   const recorder = (options) => [RECORDER, JSON.stringify({ main, cache, ...options })];
-  const recorded = recorder({});
+  const writePack = async (name, run) => {
+    const scratch = join(home, name);
+    await run(recorder({ cache: scratch }));
+    writeFileSync(join(bundle, name), pack(bundle, readdirSync(scratch)));
+    await run(recorder({ pack: name }));
+  };
   try {
-    await withDaemon(plain, home, async (url) => {
-      await runCommand(recorded, home, url);
-      writeFileSync(join(bundle, EXEC_PACK), pack(bundle, readdirSync(cache)));
-      await runCommand(recorder({ pack: EXEC_PACK }), home, url);
-    });
-    execFileSync(process.execPath, [...recorded, '--help'], { timeout: TIMEOUT_MS });
+    await writePack(PACKS.others, printHelp);
+    await withDaemon(recorder({ pack: PACKS.others }), home, (url) =>
+      writePack(PACKS.exec, (program) => runCommand(program, home, url)),
+    );
     // It loads everything, and answers without doing anything.
     execFileSync(process.execPath, recorder({ entry: 'checkpoint-worker.cjs' }), {
       input: JSON.stringify({ job: { kind: 'none' }, options: {} }),
       timeout: TIMEOUT_MS,
     });
-    await withDaemon(recorded, home, async (url) => {
-      await runCommand(plain, home, url);
+    // By main.js, which takes no packs.
+    printHelp(recorder({}));
+    await withDaemon(recorder({}), home, async (url) => {
+      await runCommand(recorder({}), home, url);
       await listTools(url);
     });
   } catch (error) {
-    for (const path of [cache, join(bundle, EXEC_PACK)]) rmSync(path, { recursive: true, force: true });
+    for (const path of [cache, ...Object.values(PACKS).map((name) => join(bundle, name))])
+      rmSync(path, { recursive: true, force: true });
     console.error(`shell-adapter: built without a code cache, so that starts take longer: ${error.message}`);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+function printHelp(program) {
+  execFileSync(process.execPath, [...program, '--help'], { timeout: TIMEOUT_MS });
 }
 
 /** Writes chunks as one script, which gives them by their names. */
