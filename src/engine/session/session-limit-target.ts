@@ -152,7 +152,7 @@ export function noteKernelActions(
   command: Command,
   watched: Pick<LimitTarget, 'group' | 'limits' | 'numbers' | 'own' | 'isEnding'>,
   exitCode: number,
-  unharmed: readonly number[] = watched.own.slice(0, -1),
+  unharmed?: readonly number[],
 ): readonly Warning[] {
   const limits = limitsOf(command, watched.limits);
   if (!mayHaveActed(limits, command, exitCode)) return [];
@@ -165,7 +165,7 @@ export function noteKernelActions(
     notePeakMemory(command, watched.group, limitMb);
     // A command that was not affected has completed normally.
     if (exitCode === 0) return [keptWarning('ended', 'memory_mb', limitMb)];
-    command.noteKilled(findEnded(command, watched.isEnding, unharmed).map((pid) => watched.numbers.of(pid)));
+    command.noteKilled(findEnded(command, watched, unharmed));
     const breach = { resource: 'memory_mb', limit: limitMb, observed: limitMb } as const;
     command.requestEnd({ status: 'killed', killedBy: 'memory', breach });
     return [];

@@ -88,11 +88,10 @@ export class LimitActions {
 
   /** Ends a command; returns false when it has just ended on its own. */
   #cancel(command: Command, breach: Breach, kernel: KernelActions): boolean {
-    const { numbers, own, isEnding } = this.#target;
-    const victims = kernel.kills > 0 ? findEnded(command, isEnding, own.slice(0, -1)) : [];
+    const victims = kernel.kills > 0 ? findEnded(command, this.#target) : [];
     this.#target.cancel(command, { status: 'killed', killedBy: KILLED_BY[breach.resource], breach });
     if (command.endReason?.breach !== breach) return false;
-    command.noteKilled(victims.map((pid) => numbers.of(pid)));
+    command.noteKilled(victims);
     return true;
   }
 
