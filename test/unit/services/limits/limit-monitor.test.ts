@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+
+import { MB } from '../../../../src/core/limits/limits.js';
+import type { Command } from '../../../../src/engine/command/command.js';
+import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
+import { UseMeter } from '../../../../src/engine/command/resource-use.js';
+import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
+import { NamespacePids } from '../../../../src/engine/process/namespace-pids.js';
+import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
+import { LimitMonitor } from '../../../../src/services/limits/limit-monitor.js';
+
+const SHELL = 100;
+const JOB = 101;
+const LIMIT_MB = 100;
+
+const commandOf = (id: string) =>
+  ({ id, endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: () => undefined }) as unknown as Command;
+
+/** Samples a session with a background process, and these commands in turn; returns the commands of the warnings. */
+function warned(samples: readonly { readonly running?: Command; readonly usedMb: number }[]): (string | null)[] {
+  let current = samples[0];
+  const sample = (): GroupSample => {
+    const memoryBytes = (current?.usedMb ?? 0) * MB;
+    return { cpuMs: 0, memoryBytes, tasks: 2, writtenBytes: 0, pids: [SHELL, JOB] };
+  };
+  const group = { sample, members: () => [SHELL, JOB], takeKernelActions: () => ({ kills: 0, refusedForks: 0 }) };
+  const target = {
+    group,
+    limits: { memory_mb: LIMIT_MB },
+    own: [SHELL],
+    numbers: new NamespacePids(() => undefined),
+    get running() {
+      return current?.running;
+    },
+  } as unknown as LimitTarget;
+  const ids: (string | null)[] = [];
+  const listener = { onNear: (_breach: unknown, _level: string, id: string | null) => ids.push(id) };
+  const monitor = new LimitMonitor(target, listener, { cpuWindowMs: 1000, diskFreeMbFloor: undefined });
+  for (current of samples) monitor.check({} as ProcessSnapshot, undefined);
+  return ids;
+}
+
+it('warns once of each command that is sampled near a limit', () => {
+  const [first, second] = [commandOf('c1'), commandOf('c2')];
+  const near = [first, first, second, second].map((running) => ({ running, usedMb: 90 }));
+  expect(warned(near)).toEqual(['c1', 'c2']);
+});
+
+it('warns once of background processes, and not after a command has been warned of', () => {
+  expect(warned([{ usedMb: 90 }, { usedMb: 50 }, { usedMb: 90 }])).toEqual([null]);
+  expect(warned([{ running: commandOf('c1'), usedMb: 90 }, { usedMb: 90 }])).toEqual(['c1']);
+});
+
+it('does not warn below four fifths of a limit', () => {
+  expect(warned([{ running: commandOf('c1'), usedMb: 79 }])).toEqual([]);
+});
