@@ -6,7 +6,7 @@ import { unenforceableOn } from '../../engine/limits/unenforceable.js';
 import type { Platform } from '../../engine/platform/contract/platform.js';
 import { type QuotaLimits } from '../../services/access/quotas.js';
 import type { CommandLimits } from '../../services/registry/command-limits.js';
-import type { LimitMonitorSettings } from '../../services/limits/limit-monitor.js';
+import type { ResourceMonitorSettings } from '../../services/limits/resource-monitor.js';
 import type { SessionLimits } from '../../services/sessions/sessions-options.js';
 
 /** Burst of the token bucket: the number of requests that the rate allows in this many seconds. */
@@ -69,11 +69,11 @@ export const commandLimits = (
   replayMaxBytes: adapter.replayBytes,
 });
 
-/** Settings of the limit monitor. */
+/** Settings of the resource monitor. */
 export const watchSettings = (
   { adapter: { cpuWindowMs } }: Configuration,
   { diskFreeMbFloor }: LimitSet,
-): LimitMonitorSettings => ({ cpuWindowMs, diskFreeMbFloor });
+): ResourceMonitorSettings => ({ cpuWindowMs, diskFreeMbFloor });
 
 /** Limits as `shell_metadata` reports them. */
 export const reportedLimits = ({ adapter, socketio }: Configuration): Answer<'shell_metadata'>['limits'] => ({

@@ -44,7 +44,7 @@ export interface Evidence {
   readonly commandUsage: Usage;
   /** Since the last sample. */
   readonly kernel: KernelActions;
-  /** Floor in MB and free space in bytes of a disk that the processes write to; undefined without a floor. */
+  /** A disk that the processes write to: the space to keep free, and what is free. Undefined without a floor. */
   readonly disk: { readonly floorMb: number; readonly freeBytes: number } | undefined;
 }
 

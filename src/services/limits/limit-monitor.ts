@@ -1,4 +1,4 @@
-import { type Finding, judge, WARNING_SHARE } from '../../core/limits/judge.js';
+import { type Evidence, type Finding, judge, WARNING_SHARE } from '../../core/limits/judge.js';
 import type { Resource } from '../../core/limits/limits.js';
 import { SamplePace, SHORTEST_MS } from '../../core/limits/pace.js';
 import type { Command } from '../../engine/command/command.js';
@@ -8,17 +8,10 @@ import { LimitActions } from './limit-actions.js';
 import type { LimitListener, LiveUsage } from './limit-listener.js';
 import { LimitSampler, type Observation } from './limit-sampler.js';
 
-/** Settings of a limit monitor. */
-export interface LimitMonitorSettings {
-  readonly cpuWindowMs: number;
-  readonly diskFreeMbFloor: number | undefined;
-}
-
 /** Enforces the limits of one session or one-shot while its processes run: samples, judges, and acts. */
 export class LimitMonitor {
   readonly watched: LimitTarget;
   readonly #listener: LimitListener;
-  readonly #settings: LimitMonitorSettings;
   readonly #sampler: LimitSampler;
   readonly #actions: LimitActions;
   readonly #pace = new SamplePace();
@@ -27,11 +20,10 @@ export class LimitMonitor {
   /** Whether a command ran when the snapshot was begun: what it has left may be missing there. */
   #ranAtSnapshot = false;
 
-  constructor(watched: LimitTarget, listener: LimitListener, settings: LimitMonitorSettings) {
+  constructor(watched: LimitTarget, listener: LimitListener, cpuWindowMs: number) {
     this.watched = watched;
     this.#listener = listener;
-    this.#settings = settings;
-    this.#sampler = new LimitSampler(watched, settings.cpuWindowMs);
+    this.#sampler = new LimitSampler(watched, cpuWindowMs);
     this.#actions = new LimitActions(watched, this.#sampler, (breach, command) =>
       listener.onNear?.(breach, 'exceeded', command?.id ?? null),
     );
@@ -58,12 +50,12 @@ export class LimitMonitor {
 
   /**
    * Takes a sample, and acts on exceeded limits.
-   * @param freeBytes free space of the workspace's disk, in bytes
+   * @param disk floor and free space of the workspace's disk; undefined without a floor
    * @returns whether processes run that have to be sampled again, and the time spent on ending some, in milliseconds
    */
-  check(snapshot: ProcessSnapshot, freeBytes: number | undefined): { mustContinue: boolean; actedMs: number } {
+  check(snapshot: ProcessSnapshot, disk: Evidence['disk']): { mustContinue: boolean; actedMs: number } {
     const observation = this.#sampler.observe(snapshot);
-    const findings = this.#judge(observation, freeBytes);
+    const findings = this.#judge(observation, disk);
     this.#pace.note(findings, observation.isStill);
     this.#warn(observation.running, findings);
     this.#listener.onUsage?.(liveUsage(observation));
@@ -86,15 +78,14 @@ export class LimitMonitor {
     return running !== undefined || this.#ranAtSnapshot || this.#sampler.hasOthers(sample.pids);
   }
 
-  #judge({ running, usage, commandUsage, kernel, isWriting }: Observation, freeBytes: number | undefined): Finding[] {
-    const { diskFreeMbFloor: floorMb } = this.#settings;
+  #judge({ running, usage, commandUsage, kernel, isWriting }: Observation, disk: Evidence['disk']): Finding[] {
     return judge({
       limits: this.watched.limits,
       usage,
       commandLimits: running?.spec.resourceLimits ?? {},
       commandUsage,
       kernel,
-      disk: isWriting && floorMb !== undefined && freeBytes !== undefined ? { floorMb, freeBytes } : undefined,
+      disk: isWriting ? disk : undefined,
     });
   }
 

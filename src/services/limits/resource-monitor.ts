@@ -1,3 +1,4 @@
+import type { Evidence } from '../../core/limits/judge.js';
 import type { Log } from '../../core/logging/log.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ListAge } from '../../engine/platform/contract/processes.js';
@@ -6,7 +7,7 @@ import { diskSpaceOf } from '../../engine/system/machine-size.js';
 import { Slices } from '../../engine/usage/slices.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import type { LimitListener } from './limit-listener.js';
-import { LimitMonitor, type LimitMonitorSettings } from './limit-monitor.js';
+import { LimitMonitor } from './limit-monitor.js';
 
 /** Monitors due within this time of each other are sampled together, in milliseconds. */
 const SLACK_MS = 4;
@@ -27,12 +28,18 @@ interface Watch {
   sampledAt: number;
 }
 
+/** Settings of a resource monitor. */
+export interface ResourceMonitorSettings {
+  readonly cpuWindowMs: number;
+  readonly diskFreeMbFloor: number | undefined;
+}
+
 /** Dependencies of `ResourceMonitor`. */
 export interface ResourceMonitorOptions {
   /** Directory on the disk whose free space is monitored. */
   readonly workspace: string;
   readonly mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>;
-  readonly settings: () => LimitMonitorSettings;
+  readonly settings: () => ResourceMonitorSettings;
   readonly log: Log;
 }
 
@@ -64,7 +71,7 @@ export class ResourceMonitor implements Disposable {
   }
 
   #add(watched: LimitTarget, listener: LimitListener): Watch {
-    const monitor = new LimitMonitor(watched, listener, this.#options.settings());
+    const monitor = new LimitMonitor(watched, listener, this.#options.settings().cpuWindowMs);
     const watch = { monitor, dueAt: 0, sampledAt: -Infinity };
     watched.isMonitored = true;
     this.#watches.set(watched, watch);
@@ -137,13 +144,13 @@ export class ResourceMonitor implements Disposable {
     const now = performance.now();
     for (const watch of due) watch.sampledAt = now;
     const snapshot = await this.#takeSnapshot(age);
-    const freeBytes = this.#freeBytes();
+    const disk = this.#disk();
     const slices = new Slices();
     let actedMs = 0;
     for (const watch of due) {
       if (slices.isOver) await slices.next();
       // The monitor may have been removed meanwhile.
-      if (this.#watches.get(watch.monitor.watched) === watch) actedMs += this.#check(watch, snapshot, freeBytes);
+      if (this.#watches.get(watch.monitor.watched) === watch) actedMs += this.#check(watch, snapshot, disk);
     }
     return actedMs;
   }
@@ -158,13 +165,11 @@ export class ResourceMonitor implements Disposable {
     }
   }
 
-  #check(watch: Watch, snapshot: ProcessSnapshot | undefined, freeBytes: number | undefined): number {
+  #check(watch: Watch, snapshot: ProcessSnapshot | undefined, disk: Evidence['disk']): number {
     const { monitor } = watch;
     try {
       // A failed sample is repeated later.
-      const { mustContinue, actedMs } = snapshot
-        ? monitor.check(snapshot, freeBytes)
-        : { mustContinue: true, actedMs: 0 };
+      const { mustContinue, actedMs } = snapshot ? monitor.check(snapshot, disk) : { mustContinue: true, actedMs: 0 };
       if (mustContinue) watch.dueAt = performance.now() + monitor.takePause(this.#programMs > 0);
       else this.forget(monitor.watched);
       return actedMs;
@@ -184,10 +189,11 @@ export class ResourceMonitor implements Disposable {
     this.#timer = setTimeout(() => void this.#sampleDue(), wait).unref();
   }
 
-  /** Free space of the workspace's disk; undefined without a configured floor. */
-  #freeBytes(): number | undefined {
+  #disk(): Evidence['disk'] {
     const { settings, workspace } = this.#options;
-    return settings().diskFreeMbFloor === undefined ? undefined : diskSpaceOf(workspace)?.freeBytes;
+    const { diskFreeMbFloor: floorMb } = settings();
+    const space = floorMb === undefined ? undefined : diskSpaceOf(workspace);
+    return floorMb === undefined || !space ? undefined : { floorMb, freeBytes: space.freeBytes };
   }
 }
 

@@ -35,7 +35,7 @@ function warned(samples: readonly { readonly running?: Command; readonly usedMb:
   } as unknown as LimitTarget;
   const ids: (string | null)[] = [];
   const listener = { onNear: (_breach: unknown, _level: string, id: string | null) => ids.push(id) };
-  const monitor = new LimitMonitor(target, listener, { cpuWindowMs: 1000, diskFreeMbFloor: undefined });
+  const monitor = new LimitMonitor(target, listener, 1000);
   for (current of samples) monitor.check({} as ProcessSnapshot, undefined);
   return ids;
 }
