@@ -16,6 +16,7 @@ const credentials = takeCredentials();
 const root = document.getElementById('app');
 
 if (root && !(await unregisterServiceWorkers())) {
+  root.replaceChildren();
   const dashboard = new Dashboard();
   render(
     <DashboardContext.Provider value={dashboard}>

@@ -3,7 +3,8 @@ import type { ComponentType, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import { PageHead } from '../components/page-head.js';
-import { Empty, Loading, NotAllowed, Problem } from '../components/states.js';
+import { ReloadPage } from '../components/reload.js';
+import { Empty, Loading, NotAllowed } from '../components/states.js';
 import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import { pages } from '../pages/pages.js';
 import type { Page, PageProps } from '../router/page.js';
@@ -46,11 +47,7 @@ function LoadedPage({ page, segments }: { readonly page: Page } & PageProps): JS
   const { Content, problem } = loaded.value;
   if (Content) return <Content segments={segments} />;
   if (problem === undefined) return <Loading what={page.title} />;
-  return (
-    <Problem title="This page could not be loaded">
-      The daemon may have been updated since you opened the dashboard. <a href=".">Load it again</a>. ({problem})
-    </Problem>
-  );
+  return <ReloadPage>The daemon may have been updated since you opened the dashboard. ({problem})</ReloadPage>;
 }
 
 const UnknownPage = (): JSX.Element => (

@@ -1,4 +1,5 @@
 import type { Page } from '../router/page.js';
+import { loadCode } from '../state/load-code.js';
 
 /** All pages, in the order of the navigation. Each is a folder here, loaded when it is opened. */
 export const pages: readonly Page[] = [
@@ -7,14 +8,14 @@ export const pages: readonly Page[] = [
     title: 'Overview',
     icon: 'overview',
     key: 'o',
-    load: async () => (await import('./overview/overview.js')).Overview,
+    load: async () => (await loadCode(() => import('./overview/overview.js'))).Overview,
   },
   {
     name: 'sessions',
     title: 'Session',
     icon: 'session',
     parent: 'overview',
-    load: async () => (await import('./session/session.js')).Session,
+    load: async () => (await loadCode(() => import('./session/session.js'))).Session,
   },
   {
     name: 'confirmations',
@@ -22,7 +23,7 @@ export const pages: readonly Page[] = [
     icon: 'confirmations',
     key: 'c',
     needs: 'list_confirmations',
-    load: async () => (await import('./confirmations/confirmations.js')).Confirmations,
+    load: async () => (await loadCode(() => import('./confirmations/confirmations.js'))).Confirmations,
   },
   {
     name: 'checkpoints',
@@ -30,7 +31,7 @@ export const pages: readonly Page[] = [
     icon: 'checkpoints',
     key: 'k',
     needs: 'list_checkpoints',
-    load: async () => (await import('./checkpoints/checkpoints.js')).Checkpoints,
+    load: async () => (await loadCode(() => import('./checkpoints/checkpoints.js'))).Checkpoints,
   },
   {
     name: 'audit',
@@ -38,7 +39,7 @@ export const pages: readonly Page[] = [
     icon: 'audit',
     key: 'a',
     needs: 'read_audit',
-    load: async () => (await import('./audit/audit.js')).Audit,
+    load: async () => (await loadCode(() => import('./audit/audit.js'))).Audit,
   },
   {
     name: 'policy',
@@ -46,7 +47,7 @@ export const pages: readonly Page[] = [
     icon: 'policy',
     key: 'p',
     needs: 'check_command',
-    load: async () => (await import('./policy/policy.js')).Policy,
+    load: async () => (await loadCode(() => import('./policy/policy.js'))).Policy,
   },
   {
     name: 'nodes',
@@ -55,7 +56,7 @@ export const pages: readonly Page[] = [
     key: 'n',
     isOfCluster: true,
     needs: 'list_nodes',
-    load: async () => (await import('./nodes/nodes.js')).Nodes,
+    load: async () => (await loadCode(() => import('./nodes/nodes.js'))).Nodes,
   },
   {
     name: 'tokens',
@@ -63,7 +64,7 @@ export const pages: readonly Page[] = [
     icon: 'tokens',
     key: 't',
     needs: 'list_tokens',
-    load: async () => (await import('./tokens/tokens.js')).Tokens,
+    load: async () => (await loadCode(() => import('./tokens/tokens.js'))).Tokens,
   },
   {
     name: 'doctor',
@@ -71,7 +72,7 @@ export const pages: readonly Page[] = [
     icon: 'doctor',
     key: 'd',
     needs: 'examine_machine',
-    load: async () => (await import('./doctor/doctor.js')).Doctor,
+    load: async () => (await loadCode(() => import('./doctor/doctor.js'))).Doctor,
   },
   {
     name: 'recordings',
@@ -79,7 +80,7 @@ export const pages: readonly Page[] = [
     icon: 'recordings',
     key: 'r',
     needs: 'list_recordings',
-    load: async () => (await import('./recordings/recordings.js')).Recordings,
+    load: async () => (await loadCode(() => import('./recordings/recordings.js'))).Recordings,
   },
 ];
 

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
 import { useDashboard } from './context.js';
+import { loadCode } from './load-code.js';
 
 /** Code that a component needs, and whether it could not be loaded. */
 interface LoadedCode<T> {
@@ -11,8 +12,8 @@ interface LoadedCode<T> {
 
 /**
  * Loads code that a component needs, while the daemon answers. What fails to load with the connection is asked for again
- * once that is back; Chromium does not load it again before the page is.
- * @param load is not read again
+ * once that is back.
+ * @param load imports a module, which no other one imports; is not read again
  */
 export function useCode<T>(load: () => Promise<T>): LoadedCode<T> {
   const { connection } = useDashboard();
@@ -20,7 +21,7 @@ export function useCode<T>(load: () => Promise<T>): LoadedCode<T> {
   const isConnected = connection.status.value.kind === 'connected';
   useEffect(() => {
     if (!isConnected || loaded.peek().code !== undefined) return;
-    load().then(
+    loadCode(load).then(
       (code) => {
         loaded.value = { code, isMissing: false };
       },

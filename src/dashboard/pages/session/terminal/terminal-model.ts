@@ -64,12 +64,11 @@ export class TerminalModel implements Disposable {
     );
   }
 
-  /** Loads the terminal into an element, which shows the session from then on. */
-  async start(element: HTMLElement): Promise<void> {
-    const { TerminalScreen } = await import('./terminal-screen.js');
+  /** Puts the terminal into an element, which shows the session from then on. */
+  async start(element: HTMLElement, Screen: typeof TerminalScreen): Promise<void> {
     if (this.#isDisposed) return;
     const source = { feed: this.#feed, isTty: (id: string) => this.#watcher.isTty(id) };
-    const screen = new TerminalScreen(element, source, this.#listener());
+    const screen = new Screen(element, source, this.#listener());
     screen.isDark = this.#dashboard.theme.isDark;
     this.screen.value = screen;
     await this.watch();

@@ -4,8 +4,10 @@ import { useSignal } from '@preact/signals';
 
 import { Button } from '../../../components/button.js';
 import { Dialog } from '../../../components/dialog.js';
+import { Reload } from '../../../components/reload.js';
 import { countOf } from '../../../format/words.js';
 import { useDashboard } from '../../../state/context.js';
+import { useCode } from '../../../state/use-code.js';
 import type { ViewedSession } from '../use-session.js';
 import type { TerminalModel } from './terminal-model.js';
 import { TerminalTools } from './terminal-tools.js';
@@ -24,9 +26,10 @@ export function TerminalView({ session, model }: TerminalViewProps): JSX.Element
   const { theme } = useDashboard();
   const element = useRef<HTMLDivElement>(null);
   const isText = useSignal(false);
+  const { code, isMissing } = useCode(() => import('./terminal-screen.js'));
   useEffect(() => {
-    if (element.current) model.start(element.current).catch(model.onProblem);
-  }, [model]);
+    if (code && element.current) model.start(element.current, code.TerminalScreen).catch(model.onProblem);
+  }, [model, code]);
   useTerminalSize(model, session.info, element);
   const { isDark } = theme;
   const screen = model.screen.value;
@@ -38,6 +41,7 @@ export function TerminalView({ session, model }: TerminalViewProps): JSX.Element
       <TerminalTools model={model} session={session} isText={isText} />
       <TerminalStatus model={model} />
       <div class="terminal-frame" hidden={isText.value} onPasteCapture={(event) => onPaste(event, model)}>
+        {isMissing ? <Reload what="The terminal" /> : null}
         <div ref={element} class="terminal-host" />
       </div>
       {isText.value ? <TextView model={model} /> : null}
