@@ -1,5 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 
+import { isNetworkChange } from './network-changes.js';
+
 /** Reports what the policy blocks as an error of the console: Chromium does not print all of it. */
 const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile, lineNumber }) => {
   console.error('securitypolicyviolation', violatedDirective, blockedURI, sourceFile + ':' + lineNumber);
@@ -43,7 +45,8 @@ export class Faults {
 
   /** What was found and not expected. */
   get unexpected(): readonly string[] {
-    return this.#found.filter((fault) => !this.#expected.some((pattern) => pattern.test(fault)));
+    const isExpected = (fault: string) => this.#expected.some((pattern) => pattern.test(fault));
+    return this.#found.filter((fault) => !isNetworkChange(fault) && !isExpected(fault));
   }
 
   #watchSockets(page: Page): void {

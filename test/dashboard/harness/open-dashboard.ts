@@ -5,6 +5,7 @@ import type { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 import { Faults } from './faults.js';
+import { goTo } from './network-changes.js';
 
 /** How to open the dashboard. */
 export interface OpenOptions extends Pick<
@@ -71,11 +72,11 @@ export async function openDashboard(
   const page = await context.newPage();
   const token = signIn === 'token' ? daemon.createToken(role, name) : undefined;
   const fragment = token === undefined ? route : `#token=${token}`;
-  await page.goto((await linkFor(signIn, daemon, role)) ?? `${daemon.url}/${fragment}`);
-  if (signIn !== 'none') {
-    await page.getByRole('navigation').first().waitFor();
-    if (route !== '#/') await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
-  }
+  const address = (await linkFor(signIn, daemon, role)) ?? `${daemon.url}/${fragment}`;
+  await goTo(page, address, async () => {
+    if (signIn !== 'none') await page.getByRole('navigation').first().waitFor();
+  });
+  if (signIn !== 'none' && route !== '#/') await page.evaluate(`location.hash = ${JSON.stringify(route)}`);
   const close = async () => {
     await context.close();
     if (faults.unexpected.length > 0) throw new Error(`the page had faults:\n${faults.unexpected.join('\n')}`);
