@@ -57,6 +57,8 @@ it('has larger and smaller text, by buttons and keys, and keeps the size', async
   const size = () => page.evaluate<string>(`getComputedStyle(document.querySelector('.xterm-rows')).fontSize`);
   const lines = () => page.locator('.xterm-rows > div').count();
   expect(await size()).toBe('13px');
+  // A terminal begins with 24 lines, and then gets as many as there is room for.
+  await expect.poll(lines).toBeGreaterThan(24);
   const before = await lines();
   for (const count of [1, 2, 3]) {
     await button(page, /^A\+/).click();
