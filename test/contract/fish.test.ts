@@ -28,6 +28,8 @@ const FEW_COMMANDS = rounds(20, 10);
 /** Enough for a race of some microseconds to show now and then. */
 const HASTY_INTERRUPTS = rounds(20, 4);
 const FEW_HASTY_INTERRUPTS = rounds(6, 4);
+/** Most of them cost the command that was sent next, before requests were repeated. */
+const DRIVER_INTERRUPTS = rounds(50, 10);
 const INTERRUPTED = { stdout: 'go\n', exitCode: 130, status: 'interrupted' } as const;
 
 test('every row of the contract is there for fish, or left out for a reason', () => {
@@ -108,6 +110,17 @@ function interruptTests(open: () => Promise<TestSession>, isExact: boolean): voi
       const next = await session.run(`sleep 0.001; echo ${index}`);
       expectResult(next, { stdout: `${index}\n` }, 'echo', session.directory);
       await Promise.all(signals);
+    }
+    expect(session.pid).toBe(pid);
+  });
+
+  test('an interrupt that meets the driver between two commands reaches neither, and costs no shell', async () => {
+    await using session = await open();
+    const { pid } = session;
+    for (let index = 0; index < DRIVER_INTERRUPTS; index++) {
+      process.kill(-pid, 'SIGINT');
+      const result = await session.run(`echo ${index}`);
+      expectResult(result, { stdout: `${index}\n` }, 'echo', session.directory);
     }
     expect(session.pid).toBe(pid);
   });

@@ -29,6 +29,9 @@ export class RequestPipe implements Disposable {
   readonly path: string;
   readonly #shell: ReadingShell;
   #fd: number | undefined;
+  #last = '';
+  /** Whether the last request was written a second time. */
+  #isRepeated = false;
 
   constructor(shell: ReadingShell) {
     this.#shell = shell;
@@ -75,6 +78,13 @@ export class RequestPipe implements Disposable {
     if (reportLine !== undefined) this.#write(reportLine);
   }
 
+  /** Writes the last request again for a shell that is back at its prompt: see `Shell.takesRequestsOnce`. */
+  repeatLast(): void {
+    if (this.#shell.installed.shell.takesRequestsOnce !== true) return;
+    this.#isRepeated = true;
+    this.#write(this.#last);
+  }
+
   /** Asks the shell to exit, so that its EXIT trap runs. */
   askToExit(): void {
     this.#ask('q');
@@ -87,7 +97,7 @@ export class RequestPipe implements Disposable {
    * the start of a request, which is read apart from the nonce.
    */
   takeBack(nonce: string): boolean {
-    if (this.#fd === undefined) return false;
+    if (this.#fd === undefined || this.#isRepeated) return false;
     let unread = '';
     drain(this.#fd, (chunk) => {
       unread += chunk.toString('latin1');
@@ -104,6 +114,8 @@ export class RequestPipe implements Disposable {
   #send(request: DriverRequest, slot?: CommandPipes): void {
     const { line, file } = this.#shell.installed.shell.request(request);
     if (slot && file !== undefined) writeText(slot, file);
+    this.#last = line;
+    this.#isRepeated = false;
     this.#write(line);
   }
 

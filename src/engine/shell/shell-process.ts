@@ -231,7 +231,9 @@ export class ShellProcess {
 
   #takeReport(report: ShellReport): void {
     if (report.nonce === 'ready') this.#becomeReady();
-    else if (report.nonce === 'idle') this.terminal.write('\n');
-    else this.#listener?.onReport(report);
+    else if (report.nonce === 'idle') {
+      this.terminal.write('\n');
+      this.requests.repeatLast();
+    } else this.#listener?.onReport(report);
   }
 }

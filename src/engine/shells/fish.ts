@@ -54,6 +54,7 @@ export const fish: Shell = {
   programs: ['fish'],
   versionArgs: ['--version'],
   requestFd: undefined,
+  takesRequestsOnce: true,
   session: (directory, isSandboxed) => ({
     launcher: closingLauncher(3, isSandboxed, prepare('x')) ?? ['/bin/sh', '-c', `${prepare('w')}exec "$@"`, 'sh'],
     args: ['--no-config', '--interactive', '--init-command', `source ${quote(DRIVER)}`],

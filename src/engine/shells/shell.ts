@@ -128,6 +128,12 @@ export interface Shell {
    * cut that short as well. Undefined for drivers that need none.
    */
   readonly reportLine?: string;
+  /**
+   * Whether the driver runs a request once that is written twice. It then gets the last one again when it is back at its prompt: an
+   * interrupt may have met it in the middle of the request.
+   * @default false
+   */
+  readonly takesRequestsOnce?: boolean;
 }
 
 /** Longest text in a request, in characters: a request must fit into PIPE_BUF (4096 bytes), to be written at once. */

@@ -10,6 +10,9 @@
 # file. An interrupt unwinds fish to its prompt, where __sa_hook tells that it is idle. The daemon then types a
 # newline, which is bound to __sa_recall: it starts the loop again, which reports. The loop keeps a descriptor of `ctl`, by which the
 # daemon knows the driver; commands do not inherit it.
+# An interrupt that comes while the loop waits for a request takes effect with the next one, of which a part or all is lost. At `idle` the
+# daemon therefore writes the last request again. It runs if its nonce is new, and is reported as interrupted otherwise: the daemon ignores
+# a second report.
 # Functions come before builtins, hence `builtin`; some names, as `set` and `read`, cannot be functions.
 
 set -g __sa_dir $__SA_DIR
@@ -25,6 +28,7 @@ set -g __sa_data $__fish_data_dir
 set -g __sa_file (status filename)
 set -g __sa_mode ''
 set -g __sa_nonce ''
+set -g __sa_last ''
 set -g __sa_post ''
 set -g __sa_closed ''
 set -g __sa_st 0
@@ -108,6 +112,7 @@ end
 
 function __sa_recall
     if set -q __sa_idle
+        set -g __sa_recalled 1
         builtin commandline -r 'builtin source $__sa_dir/loop'
     end
     builtin commandline -f execute
@@ -190,8 +195,16 @@ while builtin true
             __sa_quit
         case o i t u O I T U
         case "*"
+            # The rest of a request that an interrupt has cut.
+            set -q __sa_recalled; and continue
             __sa_lost
     end
+    set -e __sa_recalled
+    if builtin test "$__sa_read" = "$__sa_last"
+        builtin printf "%s 130 0 %s\\0" $__sa_last "$PWD" >$__sa_dir/ctl
+        continue
+    end
+    set -g __sa_last $__sa_read
     set -g __sa_nonce $__sa_read
     set -g __sa_slot $__sa_dir/$__sa_slot
     set -g __sa_cmd $__sa_slot.cmd
