@@ -17,8 +17,7 @@ export const PACKS = { exec: 'exec-pack.cjs', others: 'commands-pack.cjs' };
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs a command of the command line against a daemon, its help, the checkpoint worker, then a daemon with a command and a request of MCP, and keeps
- * their compiled code.
+ * Runs the help of the command line, a daemon with commands and a request of MCP, and the checkpoint worker; keeps their compiled code.
  * @param main The path of main.js.
  */
 export async function writeCodeCache(main) {
@@ -35,19 +34,16 @@ export async function writeCodeCache(main) {
   };
   try {
     await writePack(PACKS.others, printHelp);
-    await withDaemon(recorder({ pack: PACKS.others }), home, (url) =>
-      writePack(PACKS.exec, (program) => runCommand(program, home, url)),
-    );
+    await withDaemon(recorder({ pack: PACKS.others }), home, async (url) => {
+      await writePack(PACKS.exec, (program) => runCommand(program, home, url));
+      // Other commands load the client from files of its own.
+      await runCommand(recorder({}), home, url);
+      await listTools(url);
+    });
     // It loads everything, and answers without doing anything.
     execFileSync(process.execPath, recorder({ entry: 'checkpoint-worker.cjs' }), {
       input: JSON.stringify({ job: { kind: 'none' }, options: {} }),
       timeout: TIMEOUT_MS,
-    });
-    // By main.js, which takes no packs.
-    printHelp(recorder({}));
-    await withDaemon(recorder({}), home, async (url) => {
-      await runCommand(recorder({}), home, url);
-      await listTools(url);
     });
   } catch (error) {
     for (const path of [cache, ...Object.values(PACKS).map((name) => join(bundle, name))])
