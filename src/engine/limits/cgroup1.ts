@@ -100,9 +100,6 @@ function controlsOf({ cpuacct, memory, pids }: Directories, isHeld: boolean): Co
     limitTasks: (max) => {
       tryWrite(join(pids, 'pids.max'), max);
     },
-    freezeForks: (isHeld, maxTasks) => {
-      tryWrite(join(pids, 'pids.max'), isHeld ? 0 : maxTasks);
-    },
     memoryBytes: () => heldBytes(memory),
     tasks: () => readControlNumber(pids, 'pids.current'),
     peakMemoryBytes: () => readControlNumber(memory, 'memory.max_usage_in_bytes'),

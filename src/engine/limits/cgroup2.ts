@@ -143,12 +143,9 @@ function controlsOf(directory: string, controllers: ReadonlySet<Controller>, isH
       tryWrite(join(directory, 'memory.swap.max'), bytes === undefined ? 'max' : 0);
     },
     limitTasks: (max) => {
-      if (hasTasks) tryWrite(join(directory, 'pids.max'), max);
-    },
-    freezeForks: (isHeld, maxTasks) => {
       // Without the controller the processes are frozen; SIGKILL ends frozen processes as well.
-      if (hasTasks) tryWrite(join(directory, 'pids.max'), isHeld ? 0 : maxTasks);
-      else tryWrite(join(directory, 'cgroup.freeze'), isHeld ? 1 : 0);
+      if (hasTasks) tryWrite(join(directory, 'pids.max'), max);
+      else tryWrite(join(directory, 'cgroup.freeze'), max === 0 ? 1 : 0);
     },
     memoryBytes: (pids) => (hasMemory ? heldBytes(directory) : residentBytesOf(pids, linux.processes)),
     tasks: () => readControlNumber(directory, 'pids.current'),

@@ -23,9 +23,8 @@ export interface Controls {
   cpuMs(text: string): number;
   /** @param bytes undefined for no limit */
   limitMemory(bytes: number | undefined): void;
+  /** @param max 0 blocks fork(2) in the group */
   limitTasks(max: number | 'max'): void;
-  /** Blocks or unblocks fork(2) in the group. */
-  freezeForks(isHeld: boolean, maxTasks: number | 'max'): void;
   memoryBytes(pids: readonly number[]): number;
   /** Undefined when the kernel does not count them. */
   tasks(): number | undefined;
@@ -134,7 +133,7 @@ export class ControlGroup implements ProcessGroup {
   }
 
   holdForks(isHeld: boolean): void {
-    this.#controls.freezeForks(isHeld, this.#maxTasks);
+    this.#controls.limitTasks(isHeld ? 0 : this.#maxTasks);
     // Forks refused meanwhile were not refused for the limit.
     if (!isHeld)
       this.#actions = { ...this.#actions, refusedForks: this.#controls.refusedForks() ?? this.#actions.refusedForks };
