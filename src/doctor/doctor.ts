@@ -12,6 +12,7 @@ import { canWriteBelow, descriptorLimit, openTerminal, tryFifos } from './engine
 import type { PlatformName } from '../core/platform.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
 import { type LimitSettings, measureLimits } from '../engine/limits/measured-limits.js';
+import { nameWithoutLimits } from '../engine/limits/mechanism.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
 import type { Platform } from '../engine/platform/contract/platform.js';
@@ -146,7 +147,7 @@ function examineMechanism({ env }: Surroundings, platform: Platform): Finding {
   if (mechanism.isEnforced) {
     return { name: 'limits', status: 'ok', detail: `enforced by the kernel (${mechanism.name})${why}` };
   }
-  const isNamespaceSpared = mechanism.nameWithoutLimits !== mechanism.name;
+  const isNamespaceSpared = nameWithoutLimits(mechanism) !== mechanism.name;
   const scope = isNamespaceSpared ? '; what has no limit is in no namespace, and sees all processes' : '';
   const detail = `enforced by sampling processes (${mechanism.name}${scope}): memory and processes may exceed them for a moment${why}`;
   const fix = platform.can.controlGroups

@@ -52,7 +52,7 @@ describe.each(MECHANISMS)('$title', ({ name, isUsable }) => {
     const sample = async () => group.sample(await mechanism.sample());
 
     /** As it is taken at the end of a command. */
-    const exactly = () => group.sampleNow();
+    const exactly = () => group.sample();
 
     beforeEach(async () => {
       directory = mkdtempSync(join(tmpdir(), 'shell-adapter-limits-'));

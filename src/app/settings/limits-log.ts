@@ -1,6 +1,7 @@
 import { LIMIT_KEYS, type LimitMechanismName, type LimitName } from '../../core/limits/limits.js';
 import type { LimitsInForce } from '../../core/limits/safety-net.js';
 import type { Log } from '../../core/logging/log.js';
+import { nameWithoutLimits } from '../../engine/limits/mechanism.js';
 import type { ChosenMechanism } from '../../engine/limits/probe.js';
 
 const MECHANISMS: Readonly<Record<LimitMechanismName, string>> = {
@@ -20,11 +21,11 @@ export function logLimits(
   unenforceable: readonly LimitName[],
   log: Log,
 ): void {
-  const { name, nameWithoutLimits } = mechanism;
+  const { name } = mechanism;
   if (limits.isConfigured) log.info(`resource limits are enforced by ${MECHANISMS[name]}`);
   for (const limit of unenforceable.filter((each) => limits.configured.resources[each] !== undefined)) {
     log.warn('a limit of the configuration cannot be enforced on this platform', { limit: LIMIT_KEYS[limit] });
   }
-  log.debug('limit mechanism', { mechanism: name, without_limits: nameWithoutLimits, rejected });
+  log.debug('limit mechanism', { mechanism: name, without_limits: nameWithoutLimits(mechanism), rejected });
   log.debug('safety net', { ...limits.net.resources, disk_free_mb: limits.net.diskFreeMbFloor });
 }

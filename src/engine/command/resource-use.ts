@@ -136,7 +136,7 @@ export class UseMeter {
     const { group, limits } = this.#measured;
     // A command that was sampled before is sampled once more: the last sample may be old.
     const mustSample = this.#use.peakTasks !== null || hasWrittenTooMuch(this.#measured);
-    const sample = mustSample ? group.sampleNow() : undefined;
+    const sample = mustSample ? group.sample() : undefined;
     if (sample) this.note(sample);
     const [cpuMs, cpuAtStart] = [group.cpuMs(), this.#start.cpuMs];
     if (cpuMs !== undefined && cpuAtStart !== undefined) {

@@ -22,7 +22,6 @@ const NS_PER_MS = 1e6;
  */
 export class ControlGroups1 implements LimitMechanism {
   readonly name = 'cgroup1';
-  readonly nameWithoutLimits = 'cgroup1';
   readonly isEnforced = true;
   readonly #roots: Directories;
   #made = 0;

@@ -45,7 +45,6 @@ export interface ControlGroups2Options {
  */
 export class ControlGroups2 implements LimitMechanism {
   readonly name = 'cgroup2';
-  readonly nameWithoutLimits = 'cgroup2';
   readonly isEnforced: boolean;
   readonly #own: string;
   readonly #root: string;

@@ -90,7 +90,7 @@ export class ControlGroup implements ProcessGroup {
     return home === directories.at(-1) ? readMembers(home) : membersBelow(home);
   }
 
-  sample(snapshot: ProcessSnapshot): GroupSample {
+  sample(snapshot = new ProcessSnapshot(linux.processes)): GroupSample {
     const pids = this.members();
     const cpuMs = this.cpuMs() ?? 0;
     const threads = () => snapshot.of(pids).reduce((sum, entry) => sum + entry.threads, 0);
@@ -114,10 +114,6 @@ export class ControlGroup implements ProcessGroup {
     const unwaited = ended.filter(({ pid, startTicks }) => known.get(pid)?.startTicks === startTicks);
     const counted = [...snapshot.of(pids), ...unwaited];
     return this.#written.update(counted.map((entry) => ({ value: writesOf(entry.pid).diskBytes, ...entry })));
-  }
-
-  sampleNow(): GroupSample {
-    return this.sample(new ProcessSnapshot(linux.processes));
   }
 
   takeKernelActions(): KernelActions {

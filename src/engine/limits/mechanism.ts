@@ -51,10 +51,8 @@ export interface ProcessGroup extends Disposable {
   writtenBytes(waiter: number): number;
   /** Returns the processes of the group, as far as the mechanism knows them without a sample. */
   members(): readonly number[];
-  /** @param snapshot of its mechanism */
-  sample(snapshot: ProcessSnapshot): GroupSample;
-  /** Takes a sample synchronously. */
-  sampleNow(): GroupSample;
+  /** @param snapshot of its mechanism; by default processes are read as they are now */
+  sample(snapshot?: ProcessSnapshot): GroupSample;
   /** Returns the actions of the kernel since the last call. */
   takeKernelActions(): KernelActions;
   /** Highest memory use of the group, in bytes, where the kernel reports it. */
@@ -72,8 +70,6 @@ export interface TotalUsage {
 /** A mechanism to enforce limits. */
 export interface LimitMechanism extends Disposable {
   readonly name: LimitMechanismName;
-  /** Mechanism for processes without any limit: `name`, except for namespaces that are used for limits only. */
-  readonly nameWithoutLimits: LimitMechanismName;
   /** Whether the kernel itself enforces the limits on memory and processes: they are then never exceeded. */
   readonly isEnforced: boolean;
   /** Directories to remove when the daemon could not remove them itself. */
@@ -99,3 +95,7 @@ export interface LimitMechanism extends Disposable {
   programMs?(): number;
   totals(): Promise<TotalUsage>;
 }
+
+/** Returns the mechanism for processes without any limit: the same, except for namespaces that are used for limits only. */
+export const nameWithoutLimits = ({ name, namespace }: LimitMechanism): LimitMechanismName =>
+  namespace?.isForLimitsOnly ? 'polling' : name;

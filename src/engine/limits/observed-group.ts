@@ -73,7 +73,7 @@ export class ObservedGroup implements ProcessGroup {
     return this.#options.membership.now(this.#known, this.#root);
   }
 
-  sample(snapshot: ProcessSnapshot): GroupSample {
+  sample(snapshot = new ProcessSnapshot(this.#options.processes)): GroupSample {
     const { membership, processes } = this.#options;
     const found = membership.find(snapshot, this.#known, this.#root);
     this.#known = new Map(found.map((entry) => [entry.pid, entry]));
@@ -103,10 +103,6 @@ export class ObservedGroup implements ProcessGroup {
       ),
       pids,
     };
-  }
-
-  sampleNow(): GroupSample {
-    return this.sample(new ProcessSnapshot(this.#options.processes));
   }
 
   takeKernelActions(): KernelActions {

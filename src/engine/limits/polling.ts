@@ -15,7 +15,6 @@ import { type ProcessSnapshot, takeSnapshot, withFirstOrigins } from '../usage/p
  */
 export class Polling implements LimitMechanism {
   readonly name: LimitMechanismName;
-  readonly nameWithoutLimits: LimitMechanismName;
   readonly isEnforced = false;
   readonly directories = [];
   readonly namespace?: PidNamespace;
@@ -27,7 +26,6 @@ export class Polling implements LimitMechanism {
     this.#processes = withFirstOrigins(platform.processes);
     if (platform.can.openFiles) this.#files = new MemoryFiles();
     this.name = namespace ? 'pid_namespace' : 'polling';
-    this.nameWithoutLimits = namespace?.isForLimitsOnly ? 'polling' : this.name;
     if (namespace) this.namespace = namespace;
   }
 

@@ -87,7 +87,7 @@ export class LimitSampler {
   /** Current memory of the processes without files in memory, in MB; 0 where the kernel enforces the limit. */
   memoryNowMb(): number {
     if (this.#target.group.isKeptByKernel) return 0;
-    const { memoryBytes, fileBytes = 0 } = this.#target.group.sampleNow();
+    const { memoryBytes, fileBytes = 0 } = this.#target.group.sample();
     return (memoryBytes - fileBytes) / MB;
   }
 

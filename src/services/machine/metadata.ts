@@ -9,6 +9,7 @@ import type { LimitSet, LimitsInForce } from '../../core/limits/safety-net.js';
 import type { PlatformName } from '../../core/platform.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
+import { nameWithoutLimits } from '../../engine/limits/mechanism.js';
 import type { ChosenMechanism } from '../../engine/limits/probe.js';
 import type { SandboxStatus } from '../../core/sandbox/status.js';
 import { ownUserName } from '../../engine/system/own-user.js';
@@ -129,13 +130,13 @@ export class Metadata {
 
 const describeLimits = (
   { configured, net, isConfigured }: LimitsInForce,
-  { mechanism: { name, nameWithoutLimits, isEnforced }, rejected }: ChosenMechanism,
+  { mechanism, rejected }: ChosenMechanism,
 ): Answer<'shell_metadata'>['resource_limits'] => ({
   ...renderSet(configured),
   safety_net: renderSet(net),
-  mechanism: name,
-  mechanism_in_use: isConfigured ? name : nameWithoutLimits,
-  enforced: isEnforced,
+  mechanism: mechanism.name,
+  mechanism_in_use: isConfigured ? mechanism.name : nameWithoutLimits(mechanism),
+  enforced: mechanism.isEnforced,
   rejected: [...rejected],
 });
 
