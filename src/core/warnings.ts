@@ -37,6 +37,11 @@ export const COMMAND_WARNINGS = defineWarnings({
     meaning: 'Background processes were ended: those of a one-shot command, or those of a shell that was replaced.',
     next: 'Start them again, in a session if they were started by a one-shot command.',
   },
+  PROCESSES_UNKNOWN: {
+    meaning:
+      'Processes could not be listed when the command ended, since the machine had no free process: `background_processes` is empty.',
+    next: 'Look at `background_processes` of the next result, or of `get_session`.',
+  },
   LIMIT_EXCEEDED: {
     meaning:
       'A limit was reached, and the command completed all the same: some of its processes, or those of earlier commands, were ended or not started.',

@@ -14,6 +14,8 @@ import type { ShellProcess } from '../shell/shell-process.js';
  */
 export class BackgroundJobs {
   #lastPid = 0;
+  /** `$!` of the command that is looked at. */
+  #newPid = 0;
   #known: ProcessEntry[] = [];
   /** Start of the command after which they were searched for. */
   #since: StartMarker | undefined;
@@ -30,9 +32,8 @@ export class BackgroundJobs {
     backgroundPid: number,
     isHeld: boolean,
   ): boolean {
-    const hasNewPid = backgroundPid !== this.#lastPid;
-    this.#lastPid = backgroundPid;
-    return hasNewPid || isHeld || this.#hasLeft(shell, startMarker);
+    this.#newPid = backgroundPid;
+    return backgroundPid !== this.#lastPid || isHeld || this.#hasLeft(shell, startMarker);
   }
 
   /** Descendants of known jobs are added to the known jobs: they need no wait. */
@@ -55,6 +56,8 @@ export class BackgroundJobs {
       mustBeThere: isHeld,
       isAppearing: (entry) => isBeforeExec(entry, shell.pid) || isWaitingCopy(entry, shell.pid),
     });
+    // Not before: a search that has failed is repeated after the next command.
+    this.#lastPid = this.#newPid;
   }
 
   /** Returns the background jobs that still run. */

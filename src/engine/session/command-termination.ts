@@ -59,7 +59,7 @@ export class CommandTermination {
   /** Begins to end the command; for an exceeded limit without a grace period. */
   begin(reason: EndReason): void {
     this.#killAt = performance.now() + graceFor(reason, this.#target.killGraceMs);
-    this.#steps ??= reason.breach ? this.#killAtOnce() : this.#escalate();
+    this.#steps ??= (reason.breach ? this.#killAtOnce() : this.#escalate()).catch(this.#endUnlisted);
   }
 
   /**
@@ -69,8 +69,13 @@ export class CommandTermination {
   async complete(): Promise<ProcessEntry[]> {
     await this.#steps;
     const { find } = this.#target;
-    const survivors = await endProcesses(find, this.#graceLeftMs, this.#endOptions);
-    return survivors.filter(this.#target.shell.processes.isAlive);
+    try {
+      const survivors = await endProcesses(find, this.#graceLeftMs, this.#endOptions);
+      return survivors.filter(this.#target.shell.processes.isAlive);
+    } catch {
+      // They cannot be listed at the moment: a result without them is better than none.
+      return [];
+    }
   }
 
   /**
@@ -154,6 +159,11 @@ export class CommandTermination {
     if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
     sendSignal(shell.pid, 'SIGKILL');
   }
+
+  /** Where processes cannot be listed at the moment: ends the shell, of which all others hang up. */
+  readonly #endUnlisted = async (): Promise<void> => {
+    if (!(await this.#reportedWithin(this.#graceLeftMs))) sendSignal(this.#target.shell.pid, 'SIGKILL');
+  };
 
   #kill(): Promise<ProcessEntry[]> {
     return killProcesses(this.#target.find, this.#endOptions);

@@ -1,9 +1,10 @@
 import type { Command } from '../command/command.js';
 import { type CommandEnd, killOf, type Warning } from '../command/outcome.js';
 import type { Kill } from '../command/resource-use.js';
+import { askPatiently } from '../process/ask-patiently.js';
 import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
-import { notStarted, tellsLoss } from '../shell/shell-loss.js';
+import { notStarted, tellsLoss, unlisted } from '../shell/shell-loss.js';
 import type { ShellReport } from '../shell/shell-reports.js';
 import { requestFor } from '../shell/shell-request.js';
 import type { TerminalExit } from '../shell/terminal.js';
@@ -13,6 +14,13 @@ import { FastPathTimer } from './fast-path-timer.js';
 import type { SessionContext } from './session-context.js';
 import { noteKernelActions, startWithinSessionLimits } from './session-limit-target.js';
 import { WedgeGuard } from './wedge-guard.js';
+
+/** How a command has ended. */
+interface SettledRun extends Pick<CommandEnd, 'exitCode' | 'sessionState'> {
+  /** What it has left running, where the shell is the same. */
+  readonly left: readonly ReportedProcess[];
+  readonly warnings: readonly Warning[];
+}
 
 /** Runs the commands of a session in its shell, one at a time: start, report, output, settled result. */
 export class RunCycle implements Disposable {
@@ -164,7 +172,8 @@ export class RunCycle implements Disposable {
     this.wedge.stop();
     await run.settle('exited');
     run.finishOutput(() => undefined);
-    if (this.#run === run) this.#settle(run, exit.signal > 0 ? 128 + exit.signal : exit.exitCode, state, warnings);
+    const exitCode = exit.signal > 0 ? 128 + exit.signal : exit.exitCode;
+    if (this.#run === run) this.#settle(run, { exitCode, sessionState: state, left: [], warnings });
     run.readOn();
   }
 
@@ -186,27 +195,30 @@ export class RunCycle implements Disposable {
     });
     if (isHeld) this.#jobs.trackOpenPipes(run);
     const isLongRunning = run.isLongRunning || run.command.mayDisturbTerminal;
-    const settle = () => {
+    const settle = (left: readonly ReportedProcess[], warnings: readonly Warning[] = []) => {
       // The shell ended during the search; its exit has settled the command, and another one may be in flight.
       if (this.#run !== run) return;
       // Not earlier: the programs that tidy the terminal would be found among those that the command has left.
       sessionShell.noteReport(report, isLongRunning);
       if (run.command.mayDisturbTerminal) sessionShell.state.saveNow();
-      this.#settle(run, report.exitCode, this.state.sessionState, []);
+      this.#settle(run, { exitCode: report.exitCode, sessionState: this.state.sessionState, left, warnings });
       run.readOn();
     };
     const search = () => {
       if (this.#run !== run) return undefined;
       if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) {
-        return this.#jobs.look(run, isHeld).then(() => ask(settle));
+        return this.#jobs.look(run, isHeld).then(() => ask(() => settle(this.backgroundProcesses)));
       }
-      settle();
+      settle(this.backgroundProcesses);
       return undefined;
     };
-    return ask(search);
+    if (!askAside) return search();
+    return askPatiently(async () => ask(search)).catch((error: unknown) => {
+      settle([], [unlisted(error)]);
+    });
   }
 
-  #settle(run: CommandRun, exitCode: number, state: CommandEnd['sessionState'], warnings: readonly Warning[]): void {
+  #settle(run: CommandRun, { exitCode, sessionState: state, left, warnings }: SettledRun): void {
     this.#run = undefined;
     const { sessionShell, options } = this.#context;
     const { shell } = sessionShell;
@@ -218,7 +230,7 @@ export class RunCycle implements Disposable {
       // A shell that ended between two commands is reported with the next result.
       sessionState: state === 'alive' && earlier.some(tellsLoss) ? 'restarted' : state,
       workingDirectory: sessionShell.workingDirectory,
-      backgroundProcesses: state === 'alive' ? this.backgroundProcesses : [],
+      backgroundProcesses: state === 'alive' ? left : [],
       survivors: reportProcesses(run.survivors, shell.processes, shell.root),
       warnings: [...earlier, ...warnings],
     });

@@ -18,10 +18,19 @@ export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: str
   const { notRestored } = shell.installed.shell;
   const message = `${why}. A new shell has been started ${KEPT}, except for \`set -e\`, ${notRestored}.`;
   const warnings: Warning[] = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
-  if (findSessionProcesses({ ...scopeOf(shell), root: undefined }).some(({ pid }) => !isRoot(shell, pid))) {
+  if (hasLeftSome(shell)) {
     warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
   }
   return warnings;
+}
+
+function hasLeftSome(shell: ShellProcess): boolean {
+  try {
+    return findSessionProcesses({ ...scopeOf(shell), root: undefined }).some(({ pid }) => !isRoot(shell, pid));
+  } catch {
+    // They cannot be listed at the moment. They are ended all the same, once that is possible.
+    return false;
+  }
 }
 
 const scopeOf = ({ tag, group, processes }: ShellProcess) => ({ tag, group, processes });
@@ -41,3 +50,9 @@ export function notStarted(error: unknown, log: Log): Pick<CommandEnd, 'exitCode
   log.warn('a command could not be started', { error: message });
   return { exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message: `The command was not run: ${message}` }] };
 }
+
+/** The warning of a result whose background processes are not known. */
+export const unlisted = (error: unknown): Warning => ({
+  code: 'PROCESSES_UNKNOWN',
+  message: `What the command has left running is not known: ${(error as Error).message}`,
+});

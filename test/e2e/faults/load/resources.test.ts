@@ -172,6 +172,32 @@ describeRootIf(canLimitPids())('F13: no processes left', () => {
     expect(await client.run('ls / | wc -l', ids[2])).toMatchObject({ exit_code: 0, session_state: 'alive' });
   });
 
+  it('F13: a command ends with an answer on the platform posix, where ps cannot be run meanwhile', async () => {
+    await using group = new PidsLimit();
+    const settings = { adapter: { platform: 'posix', prewarm: { sessions: 0, one_shots: 0 } } } as const;
+    await using daemon = await TestDaemon.start({ launcher: group.launcher, settings });
+    await using client = await WireClient.connect(daemon.url);
+    const id = await client.openSession();
+    await client.run('true', id);
+    await settled(() => group.current);
+    group.set(group.current);
+    for (const text of ['one', 'two'])
+      expect(await client.run(`echo ${text}`, id)).toMatchObject({
+        stdout: `${text}\n`,
+        session_state: 'alive',
+        warnings: [{ code: 'PROCESSES_UNKNOWN' }],
+      });
+    group.set('max');
+    expect(await client.run('sleep 300 >/dev/null 2>&1 & echo three', id)).toMatchObject({
+      background_processes: [{ command: 'sleep 300' }],
+    });
+    const running = client.run('echo go; sleep 301', id, { timeout_ms: 2000, stream: true });
+    await client.event('command_output', ({ data }) => data === 'go\n');
+    group.set(group.current);
+    expect(await running).toMatchObject({ status: 'timed_out' });
+    group.set('max');
+  });
+
   it('F13: a one-shot that cannot be started says why, and the next one runs', async () => {
     await using group = new PidsLimit();
     const settings = { adapter: { prewarm: { sessions: 0, one_shots: 0 } } };
