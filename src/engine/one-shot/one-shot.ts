@@ -9,7 +9,7 @@ import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 import type { StartMarker } from '../platform/contract/start-marker.js';
-import { noteKernelActions } from '../session/session-limit-target.js';
+import { noteKernelActions } from '../command/kernel-limits.js';
 import type { InstalledShell } from '../shells/list.js';
 import { BACKGROUND_ENDED, commandEnd, failedStart, leftBy } from './one-shot-end.js';
 import { oneShotLimitTarget, type OnLongRunning } from './one-shot-limit-target.js';

@@ -1,5 +1,6 @@
 import type { Command } from '../command/command.js';
 import { type CommandEnd, killOf, type Warning } from '../command/outcome.js';
+import { noteKernelActions } from '../command/kernel-limits.js';
 import type { Kill } from '../command/resource-use.js';
 import { askPatiently } from '../process/ask-patiently.js';
 import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
@@ -12,7 +13,7 @@ import { BackgroundJobs } from './background-jobs.js';
 import { CommandRun } from './command-run.js';
 import { FastPathTimer } from './fast-path-timer.js';
 import type { SessionContext } from './session-context.js';
-import { noteKernelActions, startWithinSessionLimits } from './session-limit-target.js';
+import { startWithinSessionLimits } from './session-limit-target.js';
 import { WedgeGuard } from './wedge-guard.js';
 
 /** How a command has ended. */
