@@ -42,6 +42,15 @@ it.for([
   expect(await page.evaluate(rules)).not.toContain(0);
 });
 
+it('loads the dashboard again for a page that imports what could not be loaded', async ({ openDashboard }) => {
+  const { page, faults } = await openDashboard({ route: hrefOf('doctor') });
+  faults.expect(/ERR_CONNECTION_ABORTED/);
+  await page.reload();
+  await breakRequests(page, '**/assets/judged-commands-*.js*', 1);
+  await page.evaluate(`location.hash = ${JSON.stringify(hrefOf('confirmations'))}`);
+  await page.getByText('Nothing waits for a confirmation').waitFor();
+});
+
 it('offers to load a page again that could not be loaded, and comes back to it', async ({ openDashboard }) => {
   const { page, faults } = await openDashboard({ route: hrefOf('doctor') });
   faults.expect(/ERR_CONNECTION_ABORTED/);

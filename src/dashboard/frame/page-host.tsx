@@ -9,6 +9,7 @@ import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import { pages } from '../pages/pages.js';
 import type { Page, PageProps } from '../router/page.js';
 import { useDashboard } from '../state/context.js';
+import { reloadOnce } from '../state/code/reload-once.js';
 
 /** Shows the page that the address names. */
 export function PageHost(): JSX.Element {
@@ -40,7 +41,7 @@ function LoadedPage({ page, segments }: { readonly page: Page } & PageProps): JS
         loaded.value = { Content };
       },
       (error: unknown) => {
-        loaded.value = { problem: String(error) };
+        if (!reloadOnce()) loaded.value = { problem: String(error) };
       },
     );
   }, [page]);

@@ -1,5 +1,5 @@
 import type { Page } from '../router/page.js';
-import { loadCode } from '../state/load-code.js';
+import { loadCode } from '../state/code/load-code.js';
 
 /** All pages, in the order of the navigation. Each is a folder here, loaded when it is opened. */
 export const pages: readonly Page[] = [

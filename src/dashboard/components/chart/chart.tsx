@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 import { Reload } from '../reload.js';
 import { useDashboard } from '../../state/context.js';
-import { useCode } from '../../state/use-code.js';
+import { useCode } from '../../state/code/use-code.js';
 import type { ChartCanvas, ChartData, ChartLine } from './chart-canvas.js';
 import { type ChartMark, nameWithMarks, type PlacedMark, placeMarks } from './marks.js';
 

@@ -8,7 +8,7 @@ import { Panel } from '../../components/panel.js';
 import { Empty } from '../../components/states.js';
 import { formatPosition } from '../../format/position.js';
 import { useDashboard } from '../../state/context.js';
-import { useCode } from '../../state/use-code.js';
+import { useCode } from '../../state/code/use-code.js';
 import { PlayerControls } from './player-controls.js';
 import { PlayerModel } from './player-model.js';
 import type { XtermScreen } from './xterm-screen.js';

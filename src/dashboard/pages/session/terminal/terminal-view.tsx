@@ -7,7 +7,7 @@ import { Dialog } from '../../../components/dialog.js';
 import { Reload } from '../../../components/reload.js';
 import { countOf } from '../../../format/words.js';
 import { useDashboard } from '../../../state/context.js';
-import { useCode } from '../../../state/use-code.js';
+import { useCode } from '../../../state/code/use-code.js';
 import type { ViewedSession } from '../use-session.js';
 import type { TerminalModel } from './terminal-model.js';
 import { TerminalTools } from './terminal-tools.js';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-import { useDashboard } from './context.js';
+import { useDashboard } from '../context.js';
 import { loadCode } from './load-code.js';
 
 /** Code that a component needs, and whether it could not be loaded. */
