@@ -202,7 +202,8 @@ const isRestrained = (action: PolicyAction): boolean => action === 'confirm' || 
 
 /** The strictest decision, with the reasons of all of them, the strictest first. */
 function combine(decisions: readonly Decision[]): Decision {
-  if (decisions.length === 0) return HARMLESS;
+  const [first = HARMLESS, ...others] = decisions;
+  if (others.length === 0) return first;
   const sorted = decisions.toSorted((a, b) => compare(b, a));
   const { action, class: commandClass } = sorted.reduce(stricterDecision, HARMLESS);
   return {
