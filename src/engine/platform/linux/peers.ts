@@ -51,6 +51,6 @@ async function search(file: string, wanted: Set<string>, found: Map<string, Peer
       rest = text.slice(Math.max(0, end - 1));
     }
   } catch {
-    // ENOENT: a kernel without IPv6.
+    // ENOENT: a kernel without IPv6. EMFILE: the peer stays unknown, and needs a token.
   }
 }
