@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,6 +12,7 @@ import { canSandbox } from '../support/sandbox.js';
 import { ALIVE, FISH_ROWS, LEFT_OUT } from './shells/fish-rows.js';
 import { PATH, ShellHarness } from './shells/harness.js';
 import { HOSTILE_ROWS } from './shells/hostile-rows.js';
+import { finish, runOneShot } from './shells/one-shot-tests.js';
 import { OUTPUT_ROWS } from './shells/output-rows.js';
 import { STATE_ROWS } from './shells/state-rows.js';
 import { expectResult } from './shells/table.js';
@@ -37,8 +39,21 @@ test('every row of the contract is there for fish, or left out for a reason', ()
   expect([...FISH_ROWS.map(({ title }) => title), ...LEFT_OUT.keys()].toSorted()).toEqual(titles.toSorted());
 });
 
-test.runIf(isInstalled)('fish runs sessions alone', () => {
-  expect(() => findDefaultShell('fish', PATH)).toThrow(/fish runs sessions alone: adapter.shell can be bash, zsh, sh/);
+describe.runIf(isInstalled)('a command without a session', () => {
+  const texts = [
+    ['an exit code', 'echo a; exit 3; echo no'],
+    ['a command that is not there', 'echo a\nno_such_program_xyz'],
+    ['a text that does not parse', 'echo "abc'],
+    ['stdin, and no parameters', 'cat; echo end (count $argv)'],
+    ['functions and lists', 'function f; echo "f $argv"; end\nfor i in 1 2; f $i; end'],
+  ] as const;
+  test.each(texts)('%s', async (_title, text) => {
+    const installed = findDefaultShell('fish', PATH);
+    const plain = await finish(
+      spawn(installed.path, ['--no-config', '-c', text], { stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
+    expect(await runOneShot(installed, { text })).toEqual(plain);
+  });
 });
 
 describe.runIf(isInstalled).each(SURROUNDINGS)(

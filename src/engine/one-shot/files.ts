@@ -37,11 +37,14 @@ export class OneShotFiles {
     return path;
   }
 
-  /** Writes the text that a prestarted shell evaluates. */
-  writeRequest(text: string): void {
-    const path = requestFile(this.pipes);
-    this.#ofCommand.push(path);
-    writeFileFor(this.#owner, path, text);
+  /** Writes the request that a waiting shell reads. */
+  writeRequest(request: string): void {
+    this.#write(requestFile(this.pipes), request);
+  }
+
+  /** Writes a text of a command that is too long for an argument; returns the path. */
+  writeText(text: string): string {
+    return this.#write(`${this.pipes.path}.text`, text);
   }
 
   /** Makes the file for error output of bubblewrap; returns its path. */
@@ -64,6 +67,12 @@ export class OneShotFiles {
 
   get #complaintPath(): string {
     return `${this.pipes.path}.bwrap`;
+  }
+
+  #write(path: string, text: string): string {
+    this.#ofCommand.push(path);
+    writeFileFor(this.#owner, path, text);
+    return path;
   }
 
   #addStdin(): string {

@@ -11,6 +11,8 @@ import type { Processes } from '../platform/contract/processes.js';
 import { NamespacePids } from '../process/namespace-pids.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
+import type { InstalledShell } from '../shells/list.js';
+import { needsFile, type OneShotRequest, requestText, textArguments, textInFile } from '../shells/one-shot.js';
 import { StdinPipe } from '../output/stdin-pipe.js';
 import { OneShotFiles } from './files.js';
 import { type OneShotProgram, startMessage } from './start-message.js';
@@ -41,16 +43,18 @@ export class OneShotProcess {
   readonly pipes: PipeSet;
   readonly network: SandboxNetwork | undefined;
   /** The command line of a shell, as its forked processes show it; undefined for any other program. */
-  readonly shellLine: string | undefined;
+  shellLine: string | undefined;
   /** Namespace pids, as reported to clients. */
   readonly numbers = new NamespacePids(() => this.root);
   readonly #process: StartedProcess;
   /** Its standard input, its request and what bubblewrap complains about. */
   readonly files: OneShotFiles;
+  readonly #program: OneShotProgram;
   #sandboxRoot: ProcessRoot | undefined;
 
   constructor({ starter, launcher, platform }: OneShotParts, program: OneShotProgram, pipes: PipeSet) {
-    const { file, args, tag, takesRequest, group } = program;
+    const { tag, group } = program;
+    this.#program = program;
     this.tag = tag;
     this.processes = platform.processes;
     this.group = group;
@@ -59,7 +63,6 @@ export class OneShotProcess {
     this.pipes = pipes;
     this.network = program.network;
     this.files = new OneShotFiles(pipes, launcher.owner);
-    this.shellLine = takesRequest ? shownCommandLine([file, ...args].join(' ')) : undefined;
     const message = startMessage(program, launcher, this.files);
     this.#process = starter.start({ joinFiles: group.joinFiles, leaveFiles: group.leaveFiles, ...message });
     launcher.keepHidden(program.profile, this);
@@ -136,14 +139,26 @@ export class OneShotProcess {
     return this.#process.ended;
   }
 
-  /** Sends the request to a prestarted shell. */
-  sendRequest(text: string): void {
-    this.files.writeRequest(text);
+  /** Sends a command to a waiting shell. */
+  sendRequest(shell: InstalledShell, request: OneShotRequest): void {
+    const text = needsFile(request.text) ? textInFile(shell, this.files.writeText(request.text)) : request.text;
+    const args = this.#giveText(text) ?? [shell.path, ...textArguments(shell, text)];
+    this.shellLine = shownCommandLine(args.join(' '));
+    this.files.writeRequest(requestText({ ...request, text }));
     writeSync(this.pipes.requestFd, 'go\n');
   }
 
   /** Releases a prestarted shell that is not needed; it then exits. */
   dismiss(): void {
     if (!this.hasEnded) writeSync(this.pipes.requestFd, 'end\n');
+  }
+
+  /** Puts a text in the place of the one that the waiting shell would run; returns its arguments then. */
+  #giveText(text: string): readonly string[] | undefined {
+    const { file, args, textIndex } = this.#program;
+    const { root } = this;
+    if (textIndex === undefined || !root) return undefined;
+    const isGiven = this.processes.replaceArgument(root.main, [file, ...args], textIndex + 1, text);
+    return isGiven ? [file, ...args.with(textIndex, text)] : undefined;
   }
 }

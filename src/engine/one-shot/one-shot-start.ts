@@ -1,8 +1,9 @@
 import type { Command } from '../command/command.js';
-import { oneShotText } from '../shells/one-shot-text.js';
+import { needsFile, needsOwnStart, textArguments } from '../shells/one-shot.js';
 import { quote } from '../shells/shell.js';
 import { startWithLimits } from './one-shot-limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
+import type { OneShotProgram } from './start-message.js';
 import type { OneShotKind, WarmShells, WarmShellsOptions } from './warm-shells.js';
 
 /** Starts commands without a session: a text in a warm shell, a program with arguments without one. */
@@ -17,22 +18,27 @@ export class OneShotStarter {
 
   /** Starts a command; rejects with the system's error when that is not possible. */
   start(command: Command): Promise<OneShotProcess> {
-    return this.#startsProgram(command) ? this.#startProgram(command) : this.#startText(command);
+    const program = this.#programOf(command);
+    return program ? this.#startProgram(command, program) : this.#startText(command);
   }
 
   /**
-   * Whether a program is started without a shell. For another user a shell execs it: what changes the user runs as root,
-   * and must not get the command's variables, such as LD_PRELOAD.
+   * Returns the program that is started with the variables of the command: its own, or a shell that would not take them
+   * later. Undefined where a waiting shell runs it: also for another user, since what changes the user runs as root, and
+   * must not get the command's variables, such as LD_PRELOAD.
    */
-  #startsProgram({ spec }: Command): boolean {
-    return spec.args !== undefined && this.#options.launcher.owner === undefined;
+  #programOf({ spec }: Command): Pick<OneShotProgram, 'file' | 'args'> | undefined {
+    const { launcher, shell } = this.#options;
+    if (launcher.owner) return undefined;
+    if (spec.args) return { file: spec.command, args: spec.args };
+    if (!needsOwnStart(spec.env) || needsFile(spec.command)) return undefined;
+    return { file: shell.path, args: textArguments(shell, spec.command) };
   }
 
-  async #startProgram(command: Command): Promise<OneShotProcess> {
+  async #startProgram(command: Command, program: Pick<OneShotProgram, 'file' | 'args'>): Promise<OneShotProcess> {
     const { spec } = command;
     const process = await this.#shells.start({
-      file: spec.command,
-      args: spec.args ?? [],
+      ...program,
       cwd: spec.cwd ?? this.#options.cwd,
       env: { ...this.#options.env, ...spec.env },
       stdin: spec.stdin ?? spec.stdinPipe,
@@ -50,7 +56,7 @@ export class OneShotStarter {
     startWithLimits(command, process);
     try {
       const stdinFile = process.files.placeStdin(spec.stdin ?? spec.stdinPipe);
-      process.sendRequest(oneShotText({ stdinFile, text: textOf(spec), ...spec }));
+      process.sendRequest(this.#options.shell, { stdinFile, text: textOf(spec), ...spec });
     } catch (error) {
       this.#shells.dismiss(process);
       throw error;

@@ -25,6 +25,8 @@ export interface OneShotProgram {
   readonly group: ProcessGroup;
   /** Whether the program waits on descriptor 3 for its request. */
   readonly takesRequest: boolean;
+  /** Index of the argument that can be replaced by a text while the program waits: see `WaitingShell`. */
+  readonly textIndex?: number | undefined;
   readonly profile: SandboxProfile;
   /** Whether stderr is the pipe of stdout. */
   readonly isMerged?: boolean | undefined;

@@ -7,6 +7,7 @@ import type { Platform } from '../platform/contract/platform.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
+import { waitingShell } from '../shells/one-shot.js';
 import { randomBytes } from '../system/random.js';
 import { requestFile } from './files.js';
 import { OneShotProcess } from './one-shot-process.js';
@@ -169,11 +170,9 @@ export class WarmShells implements AsyncDisposable {
 
   async #startShell(kind: OneShotKind): Promise<OneShotProcess> {
     const pipes = await this.#pipes.take();
-    const { shell, cwd, env: base } = this.#options;
-    // The default shell has this: see `findDefaultShell`.
-    const { args = [], env: extra = {} } = shell.shell.oneShot?.(requestFile(pipes)) ?? {};
-    const env = { ...base, ...extra };
-    return this.#launch(pipes, { file: shell.path, args, cwd, env, takesRequest: true, ...kind });
+    const { shell, cwd, env } = this.#options;
+    const waiting = waitingShell(shell, requestFile(pipes));
+    return this.#launch(pipes, { ...waiting, cwd, env: { ...env, ...waiting.env }, takesRequest: true, ...kind });
   }
 
   async #launch(pipes: PipeSet, program: Program): Promise<OneShotProcess> {

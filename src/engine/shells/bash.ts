@@ -5,17 +5,6 @@ import { insteadOfCommand, POSIX_SETTING, surroundByDirectory } from './surround
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.bash', import.meta.url));
 
-/** Waits for its request and runs it as `bash -c` would. */
-const ONE_SHOT = [
-  'ulimit -S -x "$__SA_MARK" 2>/dev/null; unset __SA_MARK',
-  'builtin read -r __sa <&3 || exit 0',
-  'exec 3<&-',
-  '[[ $__sa == go ]] || exit 0',
-  'builtin mapfile -d "" -t -n 1 __sa <"$1"',
-  'shift',
-  'builtin eval "$__sa"',
-].join('; ');
-
 /** Exports a variable for one command; `builtin NAME=value` would not reach the command's own children. */
 function surroundByVariable(name: string, value: string, index: number): SurroundingText {
   const failure = `builtin printf 'bash: %s: readonly variable\\n' ${name} >&2; __sa_rc 1`;
@@ -43,7 +32,8 @@ export const bash: Shell = {
     args: ['--noprofile', '--noediting', '--rcfile', DRIVER, '-i'],
     env: { __SA_DIR: directory },
   }),
-  oneShot: (requestFile) => ({ args: ['--noprofile', '--norc', '-c', ONE_SHOT, 'bash', requestFile], env: {} }),
+  // Without `--norc` it reads ~/.bashrc where its input is a socket, as if rshd(8) had started it.
+  oneShot: { before: ['--norc', '-c'], after: ['bash'], runFile: (path) => `eval "$(<${quote(path)})"` },
   parseOnly: (text) => ['--noprofile', '--norc', '-O', 'extglob', '-n', '-c', text],
   request: framedRequest,
   surround: ({ cwd, env = {} }) => {

@@ -47,7 +47,7 @@ function surroundByDirectory(cwd: string | undefined): SurroundingText {
   };
 }
 
-/** fish, 3.4 or later. It runs sessions, and no commands without one. */
+/** fish, 3.4 or later. */
 export const fish: Shell = {
   name: 'fish',
   showsVariables: false,
@@ -60,7 +60,7 @@ export const fish: Shell = {
     args: ['--no-config', '--interactive', '--init-command', `source ${quote(DRIVER)}`],
     env: { __SA_DIR: directory },
   }),
-  oneShot: undefined,
+  oneShot: { before: ['--no-config', '-c'], after: [], runFile: (path) => `source ${quote(path)}` },
   parseOnly: (text) => ['--no-config', '--no-execute', '-c', text],
   request: ({ mode, slot, number, nonce, text }: DriverRequest): SentRequest => ({
     line: `${mode} ${slot} ${number} ${nonce}\n`,

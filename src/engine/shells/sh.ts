@@ -6,17 +6,6 @@ import { POSIX_SETTING, surroundByPrefix } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.sh', import.meta.url));
 
-/** Waits for its request and runs it as `sh -c` would. */
-const ONE_SHOT = [
-  'ulimit -S -w "$__SA_MARK" 2>/dev/null; unset __SA_MARK',
-  'read -r __sa <&3 || exit 0',
-  'exec 3<&-',
-  '[ "$__sa" = go ] || exit 0',
-  '__sa=$1',
-  'shift',
-  '. "$__sa"',
-].join('; ');
-
 /** Redirections of the command. The shell's own descriptors refer to the terminal, except for its input. */
 const REDIRECTIONS: Readonly<Record<string, string>> = {
   o: '<&1 >"$__sa_slot.out" 2>"$__sa_slot.err"',
@@ -73,7 +62,7 @@ export const sh: Shell = {
     args: ['-i', '-s', '-c', `. ${quote(DRIVER)}`, 'sh'],
     env: { __SA_DIR: directory },
   }),
-  oneShot: (requestFile) => ({ args: ['-c', ONE_SHOT, 'sh', requestFile], env: {} }),
+  oneShot: { before: ['-c'], after: ['sh'], runFile: (path) => `eval "$(cat ${quote(path)})"` },
   parseOnly: (text) => ['-n', '-c', text],
   request: (request): SentRequest => ({
     line: requestLine(request),

@@ -60,6 +60,16 @@ interface ShellInvocation {
   readonly launcher?: readonly string[];
 }
 
+/** How a shell runs the text of a command that has no session. */
+export interface OneShotShell {
+  /** Arguments before the text. */
+  readonly before: readonly string[];
+  /** Arguments behind it: the name that is `$0`, where the shell takes one. */
+  readonly after: readonly string[];
+  /** Returns a text that runs the text in a file, for one that is too long for an argument. */
+  runFile(path: string): string;
+}
+
 /** Description of one shell for the engine. Each takes one file and one entry in `shells/list.ts`. */
 export interface Shell {
   /** Name that clients use. */
@@ -78,12 +88,8 @@ export interface Shell {
    * `directory` holds its FIFOs.
    */
   session(directory: string, isSandboxed: boolean): ShellInvocation;
-  /**
-   * Returns how to start a shell that waits for a line on descriptor 3. At `go` it evaluates the text in `requestFile`;
-   * at anything else, or EOF, it exits. It sets the session mark from `__SA_MARK` first. Undefined for a shell that runs
-   * sessions alone.
-   */
-  readonly oneShot: ((requestFile: string) => ShellInvocation) | undefined;
+  /** How the shell runs a text without a session; undefined for a shell that runs sessions alone. */
+  readonly oneShot: OneShotShell | undefined;
   /**
    * Returns arguments with which the shell parses a text without executing it (set -n). Syntax that requires an option
    * is accepted: a session may have set it.

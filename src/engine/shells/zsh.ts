@@ -7,17 +7,6 @@ import { POSIX_SETTING, surroundByPrefix } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.zsh', import.meta.url));
 
-/** Waits for its request and runs it as `zsh -c` would. */
-const ONE_SHOT = [
-  'ulimit -S -x "$__SA_MARK" 2>/dev/null; unset __SA_MARK',
-  'read -r __sa <&3 || exit 0',
-  'exec 3<&-',
-  '[[ $__sa == go ]] || exit 0',
-  '__sa=$(<"$1")',
-  'shift',
-  'eval "$__sa"',
-].join('; ');
-
 /** zsh, 5.1 or later. */
 export const zsh: Shell = {
   name: 'zsh',
@@ -30,7 +19,7 @@ export const zsh: Shell = {
     symlinkSync(DRIVER, join(directory, '.zshrc'));
     return { args: ['-o', 'no_global_rcs', '-i', '-s'], env: { __SA_DIR: directory, ZDOTDIR: directory } };
   },
-  oneShot: (requestFile) => ({ args: ['-f', '-c', ONE_SHOT, 'zsh', requestFile], env: {} }),
+  oneShot: { before: ['-f', '-c'], after: ['zsh'], runFile: (path) => `eval "$(<${quote(path)})"` },
   parseOnly: (text) => ['-f', '-o', 'extendedglob', '-n', '-c', text],
   request: framedRequest,
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'builtin cd -q', export: 'builtin export' }),

@@ -89,7 +89,7 @@ export function shellContract(
       // They are started by the test, which no platform changes.
       if (platform === linux) {
         describe('one-shots', () => {
-          oneShotTests(() => bench.installed);
+          oneShotTests(shell, () => bench.installed);
         });
       }
 

@@ -101,6 +101,16 @@ interface ProcessFiles {
   readonly pathInside: (pid: number, path: string) => string;
 }
 
+/** What can be changed of processes. */
+interface ProcessChanges {
+  /**
+   * Writes a text over one argument of a process that has not read it.
+   * @param args all its arguments, the name of the program first
+   * @returns false if that is not possible, or the process has other arguments
+   */
+  readonly replaceArgument: (pid: number, args: readonly string[], index: number, text: string) => boolean;
+}
+
 /** What processes use. */
 interface ProcessUsage {
   /** Returns what a process has written; zeros when not available. */
@@ -113,4 +123,4 @@ interface ProcessUsage {
 
 /** All that the engine asks about processes. The functions need no `this`. */
 export interface Processes
-  extends ProcessTable, ProcessOrigins, ProcessStates, ProcessFiles, ProcessUsage, ProcessClock {}
+  extends ProcessTable, ProcessOrigins, ProcessStates, ProcessFiles, ProcessChanges, ProcessUsage, ProcessClock {}

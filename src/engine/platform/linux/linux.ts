@@ -12,6 +12,7 @@ import { processIdentity } from './process-identity.js';
 import * as states from './process-state.js';
 import * as table from './process-table.js';
 import { Origins } from './session-mark.js';
+import { replaceArgument } from './replace-argument.js';
 import * as starts from './start-marker.js';
 
 /** Processes through /proc: proc(5). */
@@ -50,6 +51,7 @@ const processes: Processes = {
   isReadingTerminal: files.isReadingTerminal,
   hasTerminalInput: files.hasTerminalInput,
   pathInside: files.pathInside,
+  replaceArgument,
   writesOf: table.writesOf,
   sharedBytes: table.sharedBytes,
   proportionalBytes: table.proportionalBytes,

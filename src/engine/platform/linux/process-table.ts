@@ -119,7 +119,7 @@ export function argumentsOf(pid: number): readonly string[] {
 
 /** Returns the command line of a process for display. */
 export function commandLine(entry: Pick<ProcessEntry, 'pid' | 'name'>): string {
-  const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll('\0', ' ');
+  const args = readProc(entry.pid, 'cmdline')?.replace(/\0+$/, '').replaceAll(/\0+/g, ' ');
   return shownCommandLine(Buffer.from(args ? args : `[${entry.name}]`, 'latin1').toString());
 }
 

@@ -119,6 +119,7 @@ function makeProcesses(snapshots = new ProcessSnapshots()): Processes {
     isReadingTerminal: () => false,
     hasTerminalInput: () => true,
     pathInside: (_pid, path) => path,
+    replaceArgument: () => false,
     writesOf: () => ({ diskBytes: 0, allBytes: 0 }),
     sharedBytes: () => 0,
     proportionalBytes: () => undefined,
