@@ -21,6 +21,9 @@ export interface ShellRequest {
 export function requestFor(command: Command, shell: Shell, slot: CommandPipes, number: number): ShellRequest {
   const { tty, env: own, cwd, stdinPipe, stdin = stdinPipe } = command.spec;
   const env = tty ? { TERM: TTY_TERM, ...own } : own;
-  const surroundings = env || cwd !== undefined ? shell.surround({ env, cwd }) : undefined;
-  return { slot, text: command.textFor(shell), number, stdin, isOnTerminal: tty, surroundings };
+  const text = command.textFor(shell);
+  const steps = shell.stepsBefore?.(text) ?? [];
+  const isSurrounded = env || cwd !== undefined || steps.length > 0;
+  const surroundings = isSurrounded ? shell.surround({ env, cwd, steps }) : undefined;
+  return { slot, text, number, stdin, isOnTerminal: tty, surroundings };
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { framedRequest, quote, type Shell, type SurroundingText } from './shell.js';
+import { stepsBefore } from './bash-cases.js';
 import { insteadOfCommand, POSIX_SETTING, surroundByDirectory } from './surround.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.bash', import.meta.url));
@@ -36,11 +37,12 @@ export const bash: Shell = {
   oneShot: { before: ['--norc', '-c'], after: ['bash'], runFile: (path) => `eval "$(<${quote(path)})"` },
   parseOnly: (text) => ['--noprofile', '--norc', '-O', 'extglob', '-n', '-c', text],
   request: framedRequest,
-  surround: ({ cwd, env = {} }) => {
+  stepsBefore,
+  surround: ({ cwd, env = {}, steps = [] }) => {
     const directory = surroundByDirectory(cwd, 'builtin cd');
     const variables = Object.entries(env).map(([name, value], index) => surroundByVariable(name, value, index));
     return {
-      before: [...variables.map(({ before }) => before), directory.before].join('\n'),
+      before: [...variables.map(({ before }) => before), directory.before, ...steps].join('\n'),
       after: [...variables.map(({ after }) => after), directory.after].join('\n'),
     };
   },

@@ -1,5 +1,10 @@
 /** Variables and a directory for one command alone. */
 export interface CommandSurroundings {
+  /**
+   * Steps of the driver, which follow.
+   * @default none
+   */
+  readonly steps?: readonly string[];
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
@@ -45,7 +50,7 @@ export type StatePart = 'variables' | 'state' | 'settings';
  */
 export const DRIVER_FILES: readonly string[] = [
   ...['variables.0', 'variables.1', 'state.0', 'state.1', 'settings.0', 'settings.1'],
-  ...['list', 'trap', 'loop', 'modes', 'instead'],
+  ...['list', 'trap', 'loop', 'modes', 'instead', 'hidden'],
 ];
 
 /** How a program is started. */
@@ -105,6 +110,11 @@ export interface Shell {
   request(request: DriverRequest): SentRequest;
   /** Whether a saved state shows the values of the variables that the request for it names. */
   readonly showsVariables: boolean;
+  /**
+   * Returns the steps of the driver before a text that the shell would not run as a script does.
+   * @default none for any text
+   */
+  readonly stepsBefore?: (text: string) => readonly string[];
   /** Returns text around one command of a session. */
   surround(surroundings: CommandSurroundings): SurroundingText;
   /** Quotes text so that the shell reads it as one word. */

@@ -19,6 +19,67 @@ export const STATE_ROWS: readonly Row[] = [
     ],
   },
   {
+    title: 'an error that ends a script ends the command, and the state stays',
+    only: ['bash'],
+    steps: [
+      run('X=1\nset -u\necho "$undefined_xyz"\necho end', { stderr: /undefined_xyz: unbound/, exitCode: 127 }),
+      run('echo "$X$-$undefined_xyz"\necho end', { stderr: /undefined_xyz: unbound/, exitCode: 127 }),
+      run('echo "$X"; (exit 3)', { stdout: '1\n', exitCode: 3 }),
+      run('set +u; echo "$undefined_xyz."', { stdout: '.\n' }),
+      run('echo "${undefined_xyz?need it}"\necho end', { stderr: /undefined_xyz: need it/, exitCode: 127 }),
+      run('echo "${!undefined_xyz}"\necho end', { stderr: /invalid indirect/, exitCode: 127 }),
+      run('echo a\nset -u\nif', { stdout: 'a\n', stderr: /syntax error/, exitCode: 2 }),
+      run('set +u -o posix; readonly R=1\nR=2\necho end', { stderr: /R: readonly/, exitCode: 127 }),
+      run('set +o posix; set -eu; cat <<E\n${X?}\nE\nexit 4', { stdout: '1\n', exitCode: 4 }),
+    ],
+  },
+  {
+    title: 'exit runs a trap on EXIT that the command has set',
+    only: ['bash'],
+    steps: [
+      run("trap 'echo bye $?' EXIT\nexit 4", { stdout: 'bye 4\n', exitCode: 4 }),
+      run("trap -p; trap 'echo old' EXIT"),
+      run('exit 5', { exitCode: 5 }),
+      run("trap 'echo new; exit 9' EXIT; exit 1", { stdout: 'new\n', exitCode: 9 }),
+      run('trap -p', { stdout: "trap -- 'echo old' EXIT\n" }),
+      run("trap - EXIT; trap 'exit 42' DEBUG\necho no", { exitCode: 42 }),
+      run('trap -p; echo on', { stdout: 'on\n' }),
+      run('exit 1 2\necho no', { stderr: /too many arguments/, exitCode: 1 }),
+    ],
+  },
+  {
+    title: 'break and continue outside of a loop say so, and the command goes on',
+    only: ['bash'],
+    steps: [
+      run('continue\necho "a $?"\nbreak\necho b', { stdout: 'a 0\nb\n', stderr: /continue: only.*\n.*break: only/ }),
+      run('for i in 1 2; do break; done; echo $i', { stdout: '1\n' }),
+    ],
+  },
+  {
+    title: 'lists have no names of the driver',
+    only: ['bash'],
+    steps: [
+      run('f() { :; }; v=1; false', { exitCode: 1 }),
+      run('echo $?; declare -F; compgen -A function; type -t exit', { stdout: '1\ndeclare -f f\nf\nbuiltin\n' }),
+      run('set | grep __sa; declare -p | grep __sa; compgen -v __sa; echo "$v"; w=2', { stdout: '1\n' }),
+      run('set -u; declare -F; echo "$undefined_xyz"', {
+        stdout: 'declare -f f\n',
+        stderr: /undefined_xyz/,
+        exitCode: 127,
+      }),
+      run('set +u; declare -F; kill -INT $$; echo no', { stdout: 'declare -f f\n', exitCode: 130 }),
+      run('echo "$v $w"; exit 3', { stdout: '1 2\n', exitCode: 3 }),
+    ],
+  },
+  {
+    title: 'lastpipe has an effect, and job control comes back',
+    only: ['bash'],
+    steps: [
+      run('shopt -s lastpipe; echo hi | read x; echo "$x"', { stdout: 'hi\n' }),
+      run('[[ $- == *m* ]] && shopt -u lastpipe'),
+    ],
+  },
+  {
     title: 'variables declared with typeset are global, arrays too',
     only: allBut('sh'),
     steps: [
@@ -63,6 +124,7 @@ export const STATE_ROWS: readonly Row[] = [
         'set -u; echo $undefined_xyz',
         { stderr: /undefined_xyz/, exitCode: 1 },
         {
+          bash: { stderr: /undefined_xyz/, exitCode: 127, because: 'its code for an unset variable is 127' },
           sh: { stderr: /undefined_xyz/, exitCode: 2, because: OWN_CODE },
         },
       ),

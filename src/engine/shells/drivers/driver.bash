@@ -33,16 +33,21 @@ ulimit -S -x "$__SA_MARK" 2>/dev/null
 unset __SA_DIR __SA_MARK
 : >|"$__sa_dir/modes" >|"$__sa_dir/list"
 __sa_in='' __sa_body='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases='' __sa_values=''
+__sa_held='' __sa_text='' __sa_whole='' __sa_exit_trap='' __sa_debug='' __sa_monitor=''
 
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
 # A user's trap on INT is put aside for that moment.
 exit() {
-  __sa_code=$?
+  builtin local -i __sa_last=$?
+  # A trap on DEBUG calls `exit` again before each command of the driver, until the loop takes the trap away. Within a trap
+  # the current command is still the one before which it runs.
+  [[ -z $__sa_debug ]] || builtin return 0
+  [[ $BASH_COMMAND == *BASH_COMMAND* ]] || __sa_debug=1
+  __sa_code=$__sa_last
   if [[ $BASHPID != "$$" || -z ${__sa_nonce-} ]]; then builtin exit "${@-$__sa_code}"; fi
   if (($# > 1)); then
     builtin printf 'bash: exit: too many arguments\n' >&2
-    __sa_code=
-    builtin return 1
+    __sa_code=1
   elif (($#)); then
     if [[ $1 == ?([-+])+([0-9]) ]]; then
       __sa_code=$(($1 & 255))
@@ -51,6 +56,7 @@ exit() {
       __sa_code=2
     fi
   fi
+  [[ -z $__sa_exit_trap ]] || __sa_run_exit_trap
   [[ $__sa_mode != [tuTU] ]] || __sa_close
   builtin trap -p INT >|"$__sa_dir/trap"
   __sa_int=1
@@ -60,7 +66,88 @@ exit() {
   builtin exit "$__sa_code"
 }
 
+# Runs a trap on EXIT that the command has set itself, as the end of a script does; the one from before comes back.
+__sa_run_exit_trap() {
+  builtin local -a __sa_words
+  builtin local "__sa_before=${__sa_exit_trap%-}" __sa_now
+  __sa_exit_trap=
+  __sa_read_exit_trap __sa_now
+  [[ -n $__sa_now && $__sa_now != "$__sa_before" ]] || builtin return 0
+  builtin eval "__sa_words=($__sa_now)"
+  builtin trap - EXIT
+  builtin eval "$__sa_before"
+  __sa_rc "$__sa_code"
+  builtin eval "${__sa_words[2]}"
+}
+
+# Reads the trap on EXIT into a variable.
+__sa_read_exit_trap() {
+  builtin trap -p EXIT >|"$__sa_dir/list"
+  builtin printf -v "$1" ''
+  builtin read -r -d '' "$1" <"$__sa_dir/list" || builtin return 0
+}
+
+# Notes the trap on EXIT before a command that may set one and call `exit`.
+__sa_note_exit_trap() {
+  __sa_read_exit_trap __sa_exit_trap
+  __sa_exit_trap+=-
+}
+
 __sa_rc() { builtin return "$1"; }
+
+# An error that ends a script only gives up the current command in an interactive shell, and the next line runs. As one
+# compound command a text is given up as a whole. The last step, which no trace shows, keeps the exit code: without it,
+# the command has ended by such an error. A text that does not parse is left as it is: its first lines run.
+__sa_make_whole() {
+  [[ -z $__sa_whole ]] || builtin return 0
+  builtin eval "__sa_probe() { $__sa_cmd"$'\n}' 2>/dev/null || builtin return 0
+  builtin unset -f __sa_probe
+  __sa_whole=-
+  __sa_cmd="{ $__sa_cmd"$'\n{ __sa_whole=$?; } 2>/dev/null\n}'
+}
+
+# Sets the exit code of a command that was made one.
+__sa_end_whole() {
+  if [[ $__sa_whole != - ]]; then
+    __sa_st=${__sa_code:-$__sa_whole}
+  elif [[ -z $__sa_code && $__sa_st == 1 ]]; then
+    __sa_st=127
+  fi
+  __sa_whole=
+}
+
+# Runs a text outside of any loop: the driver's own loop does not count in a function.
+__sa_run_apart() { builtin eval "$__sa_text"; }
+
+# Runs a command without job control, where `lastpipe` has an effect.
+__sa_without_jobs() {
+  [[ $- == *m* ]] || builtin return 0
+  __sa_monitor=1
+  builtin set +m
+}
+
+# Has a command run without the driver's functions and variables. They come back from a file: after the command, or at the
+# prompt to which it is unwound.
+__sa_hide() {
+  builtin local line status=''
+  builtin local -a functions
+  functions=(exit)
+  builtin declare -F >|"$__sa_dir/list"
+  while builtin read -r line; do
+    [[ $line != 'declare -f __sa_'* ]] || functions+=("${line##* }")
+  done <"$__sa_dir/list"
+  [[ $__sa_st == 0 ]] || status="(exit $__sa_st); "
+  __sa_text=$__sa_cmd
+  {
+    builtin declare -p "${!__sa_@}"
+    builtin declare -f "${functions[@]}"
+    builtin printf 'unset -v BASH_EXECUTION_STRING\nPROMPT_COMMAND=$__sa_prompt\n\\__sa_rc "$1"\n'
+  } >|"$__sa_dir/hidden"
+  builtin printf -v PROMPT_COMMAND '. %q "$?"; \\builtin eval "$PROMPT_COMMAND"' "$__sa_dir/hidden"
+  builtin printf -v __sa_cmd \
+    'builtin unset -f %s; builtin unset -v %s; BASH_EXECUTION_STRING=%q; %sbuiltin eval "$BASH_EXECUTION_STRING"; . %q "$?"' \
+    "${functions[*]}" "${!__sa_*}" "$__sa_text" "$status" "$__sa_dir/hidden"
+}
 
 # Marks the end of a command's output on the terminal.
 __sa_close() { builtin printf '\e]7711;z%s\a' "$__sa_nonce" >/dev/tty; }
@@ -75,7 +162,8 @@ __sa_tidy() {
 # Holds options back that would show in the driver's own doing, or in the environment: they come back with the next
 # command.
 __sa_hold_options() {
-  builtin set -- "${-//[!ax]/}"
+  builtin set -- "${-//[!aux]/}"
+  __sa_held=$1
   if [[ -z $1 ]]; then
     __sa_set=
   else
@@ -96,12 +184,13 @@ __sa_take_back() {
 # After a command, where the fast path of the loop does not suffice: undoes what was for the command alone, and reports.
 # Takes the exit status.
 __sa_end() {
-  if [[ $-$__sa_set == *[ax]* ]]; then
+  if [[ $-$__sa_held == *[aux]* ]]; then
     __sa_hold_options 2>/dev/null
     # `set -a` has exported what the loop assigned.
     builtin export -n __sa_st __sa_k
   fi
-  __sa_st=${__sa_code:-$1} __sa_k=
+  __sa_st=${__sa_code:-$1} __sa_k= __sa_exit_trap= __sa_text=
+  [[ -z $__sa_whole ]] || __sa_end_whole
   if [[ $__sa_mode == [tuTU] ]]; then
     __sa_close
     __sa_tidy
@@ -111,6 +200,10 @@ __sa_end() {
   if [[ -n $__sa_int ]]; then
     __sa_int=
     builtin . "$__sa_dir/trap"
+  fi
+  if [[ -n $__sa_monitor ]]; then
+    __sa_monitor=
+    builtin set -m
   fi
   if [[ -n $__sa_post ]]; then
     builtin . "$__sa_post"
@@ -216,9 +309,9 @@ __sa_save_variables() {
 __sa_save_settings() {
   builtin umask -p
   builtin set +o
-  builtin local - __sa_traps='' __sa_held=${__sa_set#*set -}
+  builtin local - __sa_traps=''
   builtin set +eu
-  [[ -z $__sa_set ]] || builtin printf 'builtin set -%s\n' "${__sa_held%%;*}"
+  [[ -z $__sa_held ]] || builtin printf 'builtin set -%s\n' "$__sa_held"
   builtin mapfile -d '' -t -n 1 __sa_traps <"$__sa_dir/trap"
   builtin printf '%s\n#end\n' "${__sa_traps-}"
 }
@@ -230,7 +323,7 @@ __sa_save() {
   builtin local -a __sa_hidden
   __sa_hidden=()
   __sa_save_variables >|"$__sa_dir/variables.$__sa_state" 2>/dev/null
-  { [[ -z $__sa_values ]] || __sa_show_values; builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-"; } >|"$__sa_dir/state.$__sa_state"
+  { [[ -z $__sa_values ]] || __sa_show_values; builtin export -p; builtin declare -f; builtin alias -p; builtin printf '#options %s\n#end\n' "$-$__sa_held"; } >|"$__sa_dir/state.$__sa_state"
   ((${#__sa_hidden[@]} == 0)) || builtin export "${__sa_hidden[@]}"
 }
 
@@ -283,8 +376,10 @@ __sa_align() {
 
 # Runs the text that stands before a command, and has the one after it run.
 __sa_surround() {
-  __sa_post=$__sa_slot.post
+  [[ $__sa_held != *u* ]] || __sa_make_whole
   # With `shopt -s nocasematch` there may be none.
+  [[ $__sa_mode == [A-Z] && -e $__sa_slot.pre ]] || builtin return 0
+  __sa_post=$__sa_slot.post
   builtin . "$__sa_slot.pre" || builtin return 0
 }
 
@@ -311,7 +406,7 @@ __sa_hook() {
 # state, with the values of the variables that its text names, r restores the terminal's modes too: see __sa_serve.)
 # All on one line, the second: the line numbers in messages count on from there. `&& true` keeps the status from before,
 # and `set -e` from ending the shell for it.
-__sa_loop='
+__sa_loop='[[ -z $__sa_debug ]] || { \builtin trap - DEBUG; __sa_debug=; }
 while ((1)); do while '\
 '[[ -z $__sa_nonce$__sa_aliases ]] || __sa_resume; '\
 '[[ -n $__sa_in ]] || \builtin read -r -N 15 -u 100 __sa_in || \builtin exit 0; '\
@@ -322,7 +417,7 @@ while ((1)); do while '\
 '__sa_mode=${__sa_in:1:1} __sa_slot=$__sa_dir/${__sa_in:2:3} __sa_nonce=${__sa_body:1:22} __sa_cmd=${__sa_body:23} __sa_in= __sa_body=; '\
 '[[ -p $__sa_slot.out ]] || __sa_lost; '\
 '[[ -n $__sa_cmd || $__sa_mode == q ]] || \builtin mapfile -d "" -t -n 1 __sa_cmd <"$__sa_slot.cmd" || __sa_lost; '\
-'[[ $__sa_mode != [A-Z] ]] || __sa_surround; '\
+'[[ $__sa_mode != [A-Z] && -z $__sa_held ]] || __sa_surround; '\
 'do case $__sa_mode in '\
 '[oO]) __sa_rc "$__sa_st" && \builtin true; '\
 '\builtin eval "$__sa_set$__sa_cmd" >"$__sa_slot.out" 2>"$__sa_slot.err" 101>&- 100<&- ;; '\
@@ -334,7 +429,7 @@ while ((1)); do while '\
 '\builtin eval "$__sa_set$__sa_cmd" <"$__sa_slot.in" 1>&2 2>&1 101>&- 100<&-; { __sa_end "$?"; } 2>/dev/null; \builtin continue ;; '\
 'q) \builtin exit 0 101>&- 100<&- ;; esac; '\
 '__sa_st=$? __sa_k=; \builtin printf -v __sa_k k; '\
-'if [[ $__sa_k$__sa_set$__sa_code$__sa_int$__sa_post == k && $- != *[ax]* && $__sa_cmd != *enable* && '\
+'if [[ $__sa_k$__sa_set$__sa_code$__sa_int$__sa_post == k && $- != *[aux]* && $__sa_cmd != *enable* && '\
 '${PROMPT_COMMAND-}${PS1-}${PS2-} == "$__sa_prompt" ]]; then '\
 '\builtin printf "%s %d %s %s\\0" "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >&101; __sa_nonce=; \builtin jobs; '\
 'else __sa_end "$__sa_st"; fi; '\

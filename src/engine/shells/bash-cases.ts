@@ -1,0 +1,37 @@
+/*
+ * Texts that the bash of a session would not run as a script does, since it is interactive and has a driver. They are
+ * recognised by their words, and steps of the driver make up for it. Any other text costs nothing.
+ */
+
+/** What may end a script: unset variables, `${x?}`, `${!x}`, and errors in POSIX mode. */
+const ENDING = /\bset\b[^\n;|&]*(?:-[a-zA-Z]*u|nounset|posix)|\$\{[^}\n]*\?|\$\{!/;
+/** What shows names of functions and variables. */
+const LISTING = new RegExp(
+  [
+    String.raw`\b(?:declare|typeset|export|readonly|local)\b(?=\s+-\w*[pfF]|\s*(?:$|[|;&)<>\n]))`,
+    String.raw`\bset\b(?=\s*(?:$|[|;&)<>\n]))`,
+    String.raw`\b(?:compgen|type)\b|\bcommand\s+-[vV]|\$\{!_`,
+  ].join('|'),
+  'm',
+);
+const EXIT = /\bexit\b/;
+/** What asks about the name `exit` alone does not call it. */
+const ASKING_ABOUT_EXIT = /\b(?:type|command\s+-[vV])\b[^\n;|&]*\bexit\b/g;
+const TRAP_ON_EXIT = /\btrap\b[^\n]*\b(?:EXIT|0)\b/;
+const LEAVING_A_LOOP = /\b(?:break|continue)\b/;
+const LOOP = /\b(?:for|while|until|select)\b/;
+
+/** Returns the steps of the driver before a command that its words make necessary. */
+export function stepsBefore(text: string): readonly string[] {
+  const exits = EXIT.test(text.replaceAll(ASKING_ABOUT_EXIT, ''));
+  const isListing = LISTING.test(text) && !exits;
+  const isOutsideOfLoops = LEAVING_A_LOOP.test(text) && !LOOP.test(text) && !isListing;
+  return [
+    // Outside of a loop `break` says so, and the text goes on.
+    ...(isOutsideOfLoops ? ['__sa_text=$__sa_cmd __sa_cmd=__sa_run_apart'] : []),
+    ...(ENDING.test(text) ? ['__sa_make_whole'] : []),
+    ...(exits && TRAP_ON_EXIT.test(text) ? ['__sa_note_exit_trap'] : []),
+    ...(/\blastpipe\b/.test(text) ? ['__sa_without_jobs'] : []),
+    ...(isListing ? ['__sa_hide'] : []),
+  ];
+}
