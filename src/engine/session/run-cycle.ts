@@ -108,7 +108,7 @@ export class RunCycle implements Disposable {
     const startMarker = shell.processes.markRecentStart();
     let nonce: string;
     try {
-      if (command.spec.tty) shell.terminal.holdOpen();
+      shell.terminal.holdOpen(command.spec.tty);
       shell.terminal.discardInput();
       startWithinSessionLimits(this.#context.limitTarget, command, shell);
       nonce = sessionShell.send(requestFor(command, shell.installed.shell, slot, number));

@@ -43,6 +43,8 @@ interface PtyInternals {
   readonly fd: number;
   readonly _socket: { readonly destroyed: boolean };
   readonly _pty: string;
+  /** Becomes true when the program has ended; the exit is emitted only after the end of the output, or 200 ms. */
+  _boundClose: boolean;
   destroy(): void;
 }
 
@@ -60,7 +62,9 @@ export class Terminal {
   #hasExited = false;
   #hasUnreadInput = false;
   #endsOpenLine = false;
+  /** The terminal's other side. Held open while commands run: see `holdOpen`. */
   #slave: number | undefined;
+  #keepsLastOutput = false;
 
   constructor(program: TerminalProgram, onData: (chunk: Buffer) => void, onExit: (exit: TerminalExit) => void) {
     const { file, args, cols, rows, cwd, env, owner } = program;
@@ -74,6 +78,7 @@ export class Terminal {
     this.pid = this.#pty.pid;
     // The group stays that of terminals (pts(4)).
     if (owner) chownSync(this.#pty._pty, owner.uid, SAME_GROUP);
+    this.#watchEnd();
     this.#pty.onData((data) => {
       // With `encoding: null` node-pty delivers Buffers, contrary to its types.
       onData(data as unknown as Buffer);
@@ -137,10 +142,13 @@ export class Terminal {
   }
 
   /**
-   * Holds the terminal's slave side open, so that a program's last output is not lost when it exits. It delays the exit
-   * event by node-pty's 200 ms, which is why it is not always held.
+   * Holds the terminal's slave side open until the program ends. Without, node-pty closes the terminal as soon as no process
+   * has it open: a program that replaces the shell with its streams redirected would get SIGHUP.
+   * @param keepsLastOutput holds it even longer, so that the last output of a program that exits is not lost. This delays the
+   * exit event by node-pty's 200 ms.
    */
-  holdOpen(): void {
+  holdOpen(keepsLastOutput: boolean): void {
+    this.#keepsLastOutput = keepsLastOutput;
     if (!this.#hasExited) this.#openSlave();
   }
 
@@ -162,6 +170,23 @@ export class Terminal {
     if (this.#hasExited) return;
     this.#end();
     this.#pty.destroy();
+  }
+
+  /** Lets go of the slave side when the program has ended: node-pty waits until nothing has it open. */
+  #watchEnd(): void {
+    let hasEnded = false;
+    Object.defineProperty(this.#pty, '_boundClose', {
+      get: () => hasEnded,
+      set: (value: boolean) => {
+        hasEnded = value;
+        if (!this.#keepsLastOutput) this.#closeSlave();
+      },
+    });
+  }
+
+  #closeSlave(): void {
+    if (this.#slave !== undefined) closeSync(this.#slave);
+    this.#slave = undefined;
   }
 
   #openSlave(): void {
@@ -205,7 +230,6 @@ export class Terminal {
     if (this.#hasExited) return;
     this.#hasExited = true;
     this.#dropPending();
-    if (this.#slave !== undefined) closeSync(this.#slave);
-    this.#slave = undefined;
+    this.#closeSlave();
   }
 }

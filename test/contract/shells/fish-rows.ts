@@ -218,6 +218,8 @@ export const FISH_ROWS: readonly Row[] = [
       ),
       run('exec true', { sessionState: 'restarted' }),
       run('exec sh -c "echo out; exit 3"', { stdout: 'out\n', exitCode: 3, sessionState: 'restarted' }),
+      runWith({ stdin: 'in\n' }, 'exec cat', { stdout: 'in\n', sessionState: 'restarted' }),
+      run('exec sh -c "sleep 0.3; echo out" </dev/null', { stdout: 'out\n', sessionState: 'restarted' }),
       run('kill -9 $fish_pid', { exitCode: 137, sessionState: 'restarted' }),
       run('printf "%s|" $KEPT $plain (pwd) (umask); f; hi', { stdout: "1|a b\n'|x|\\|/usr|0027|kept\nhi\n" }),
     ],

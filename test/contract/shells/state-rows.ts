@@ -252,6 +252,8 @@ export const STATE_ROWS: readonly Row[] = [
       run('cd /usr; export KEPT=1'),
       run('exec true', { sessionState: 'restarted' }),
       run('exec sh -c "echo out; exit 3"', { stdout: 'out\n', exitCode: 3, sessionState: 'restarted' }),
+      runWith({ stdin: 'in\n' }, 'exec cat', { stdout: 'in\n', sessionState: 'restarted' }),
+      run('exec sh -c "sleep 0.3; echo out" </dev/null', { stdout: 'out\n', sessionState: 'restarted' }),
       run('kill -9 $$', { exitCode: 137, sessionState: 'restarted' }),
       run('echo $KEPT; pwd', { stdout: '1\n/usr\n' }),
     ],
