@@ -43,9 +43,12 @@ export async function runOrAsk(
     await decided;
     return refuse(context, 'you have refused it');
   }
+  // The decision is answered with the result of the command, which a person at a terminal may leave before.
+  const failed = decided.then(() => new Promise<never>(() => undefined));
   // With the same id this request joins the approved command, and receives its output.
-  const [result] = await Promise.all([start(), decided]);
-  return result;
+  const joined = await Promise.race([start(), failed]);
+  if (typeof joined !== 'number') await decided;
+  return joined;
 }
 
 /** Whether this client has to confirm the command and has a terminal to ask at. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { connect } from '../../../src/client/index.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { missing, Screen, startShipped } from './tmux.js';
 
@@ -132,6 +133,21 @@ describe.skipIf(noTmux)('exec --tty with the shipped configuration (needs tmux)'
     screen.type(end);
     screen.press('Enter');
     await screen.until(/\[exit 0\]/);
+  });
+
+  it('Ctrl-] leaves a command that was confirmed, and gives the terminal back', async () => {
+    await using client = await connect(daemon.url);
+    const { id } = await client.openSession();
+    using screen = exec('--session', id, 'bash', '--norc', '--noprofile');
+    await confirmStart(screen, 'bash');
+    await screen.until(/[$#]$/m);
+    screen.type('while :; do sleep 60; done');
+    screen.press('Enter');
+    await screen.until(/sleep 60; done\n/);
+    screen.press('C-]');
+    await screen.until(/\[exit 130\]/);
+    // The command goes on, as it does when a connection is lost.
+    expect(await client.listSessions()).toContainEqual(expect.objectContaining({ session_id: id, state: 'busy' }));
   });
 
   it('a refusal is shown, and nothing runs', async () => {
