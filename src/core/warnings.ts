@@ -30,7 +30,8 @@ export const COMMAND_WARNINGS = defineWarnings({
     next: 'Set again what the message lists as not restored.',
   },
   SHELL_WEDGED: {
-    meaning: 'The shell did not answer any more and was killed. The session has a new shell with the saved state.',
+    meaning:
+      'The shell did not answer any more, or a program in its place read the terminal while nobody typed, and was killed. The session has a new shell with the saved state.',
     next: 'Set again what the message lists as not restored. Check what the command has done before you repeat it.',
   },
   BACKGROUND_ENDED: {

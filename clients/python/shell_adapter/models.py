@@ -2766,6 +2766,8 @@ class AwaitingInputEvent(TypedDict):
     """Id of a session, from `open_session`"""
     prompt: str
     """The last unfinished line it printed, at most 200 characters"""
+    certainty: NotRequired[Literal["certain", "likely"]]
+    """`likely` for a program that waits for others too, and has printed a prompt"""
 
 
 class HealthWarningEventWarnings(TypedDict):

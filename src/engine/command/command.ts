@@ -100,6 +100,11 @@ export class Command {
     return /\bstty\b|\breset\b/.test(this.spec.command);
   }
 
+  /** The unfinished last line of its output, as a question is one. */
+  get prompt(): string {
+    return this.stderr.prompt() || this.stdout.prompt();
+  }
+
   /** The result; undefined while the command is queued or runs. */
   get outcome(): CommandOutcome | undefined {
     return this.#outcome;

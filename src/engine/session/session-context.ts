@@ -1,4 +1,5 @@
 import type { LimitTarget } from '../command/limit-target.js';
+import type { TerminalEcho } from '../shell/terminal-echo.js';
 import type { SessionShell } from '../shell/session-shell.js';
 import type { CommandQueue } from './command-queue.js';
 import type { SessionListener, SessionOptions } from './session-options.js';
@@ -12,6 +13,7 @@ export interface SessionContext {
   /** The session as a limit target. */
   readonly limitTarget: LimitTarget;
   readonly isClosed: boolean;
+  readonly echo: TerminalEcho;
   /** Takes the next command from the queue, if nothing prevents that. */
   next(): void;
 }

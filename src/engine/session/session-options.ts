@@ -5,6 +5,7 @@ import type { ShellReplacement } from '../../core/metrics/metrics.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { Command } from '../command/command.js';
 import type { Breach } from '../command/resource-use.js';
+import type { InputCertainty } from '../shell/wedge-detector.js';
 import type { ShellPool } from '../shell/shell-pool.js';
 import type { InstalledShell } from '../shells/list.js';
 
@@ -41,7 +42,7 @@ export interface SessionListener {
   /** A command is long-running, or may have left processes running: its resource use is worth measuring. */
   onLingering(): void;
   /** A command waits for terminal input. */
-  onAwaitingInput(command: Command): void;
+  onAwaitingInput(command: Command, certainty: InputCertainty): void;
   /** The session's shell is being replaced. */
   onShellReplaced(why: ShellReplacement): void;
   /** A background process has wanted a connection that the allow-list of the sandbox refuses, for the first time. */

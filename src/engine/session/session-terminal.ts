@@ -1,20 +1,16 @@
 import { type TerminalReaders, terminalReaders } from '../command/terminal-readers.js';
 import type { TerminalSize } from '../shell/session-shell.js';
-import { TerminalEcho } from '../shell/terminal-echo.js';
-import { findTerminalReader } from '../shell/wedge-detector.js';
 import type { RunCycle } from './run-cycle.js';
 import type { SessionContext } from './session-context.js';
 
 /** The terminal of a session: what is typed into it, who reads that, and its size. */
 export class SessionTerminal implements Disposable {
-  readonly #context: Pick<SessionContext, 'sessionShell' | 'listener'>;
+  readonly #context: Pick<SessionContext, 'sessionShell' | 'listener' | 'echo'>;
   readonly #cycle: Pick<RunCycle, 'wedge'>;
-  readonly #echo: TerminalEcho;
 
-  constructor(context: Pick<SessionContext, 'sessionShell' | 'listener' | 'options'>, cycle: Pick<RunCycle, 'wedge'>) {
+  constructor(context: Pick<SessionContext, 'sessionShell' | 'listener' | 'echo'>, cycle: Pick<RunCycle, 'wedge'>) {
     this.#context = context;
     this.#cycle = cycle;
-    this.#echo = new TerminalEcho(context.options.pool.env['PATH'] ?? '');
   }
 
   /** Its size, in characters. */
@@ -34,14 +30,16 @@ export class SessionTerminal implements Disposable {
     return terminalReaders(this.#context.sessionShell.shell);
   }
 
-  /** Whether a process is blocked in a read from it. */
+  /** Whether a process waits for its input. */
   get isRead(): boolean {
-    return findTerminalReader(this.#context.sessionShell.shell) !== undefined;
+    const { pid, processes, terminal } = this.#context.sessionShell.shell;
+    const reader = processes.findTerminalReader(pid, terminal.slavePath);
+    return reader !== undefined && reader.kind !== 'hidden';
   }
 
   /** Whether it echoes what is typed now; false when that cannot be determined. */
   showsTyped(): Promise<boolean> {
-    return this.#echo.showsTyped(this.#context.sessionShell.shell.terminal.slavePath);
+    return this.#context.echo.showsTyped(this.#context.sessionShell.shell.terminal.slavePath);
   }
 
   /**
@@ -57,6 +55,6 @@ export class SessionTerminal implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#echo[Symbol.dispose]();
+    this.#context.echo[Symbol.dispose]();
   }
 }

@@ -6,6 +6,7 @@ import { RefusedConnections, refusalWarning } from '../command/refused-connectio
 import type { Kill } from '../command/resource-use.js';
 import type { ReportedProcess } from '../process/reported-process.js';
 import { SessionShell } from '../shell/session-shell.js';
+import { TerminalEcho } from '../shell/terminal-echo.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { CommandQueue } from './command-queue.js';
 import { RunCycle } from './run-cycle.js';
@@ -237,6 +238,7 @@ export class Session {
       listener: this.listener,
       queue: this.#queue,
       limitTarget: this.watched,
+      echo: new TerminalEcho(this.options.pool.env['PATH'] ?? ''),
       next: this.#next,
       get sessionShell() {
         return shellOf();

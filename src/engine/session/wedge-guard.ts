@@ -15,11 +15,14 @@ export class WedgeGuard {
 
   /** Starts watching; harmless when repeated for the same command. */
   watch(command: Command): void {
-    const { sessionShell, options, listener } = this.#context;
-    this.#detector ??= new WedgeDetector(sessionShell.shell, options.wedgeTimeoutMs, {
-      onAwaitingInput: () => {
-        listener.onAwaitingInput(command);
+    const { sessionShell, options, listener, echo } = this.#context;
+    const { shell } = sessionShell;
+    this.#detector ??= new WedgeDetector(shell, options.wedgeTimeoutMs, {
+      onAwaitingInput: (certainty) => {
+        listener.onAwaitingInput(command, certainty);
       },
+      isAtPrompt: () => command.prompt !== '',
+      takesSecret: () => echo.takesSecret(shell.terminal.slavePath),
       onWedged: (why) => {
         this.giveUp(command, why);
       },

@@ -6,8 +6,8 @@ const LOOK_MS = 1000;
 /** How long the helper waits for the next look, in milliseconds: keys of a person come faster. */
 const IDLE_MS = 10_000;
 
-/** `echo` among the settings that `stty -a` prints, without a dash before it. */
-const ECHOES = /(?:^|\s)echo(?:\s|$)/u;
+/** Whether `stty -a` prints a setting among others; with a dash before it, it is off. */
+const has = (settings: string, setting: string): boolean => settings.split(/\s+/u).includes(setting);
 
 /**
  * Reads paths of terminals, and prints the settings of each and a line `.`. The process that becomes stty(1) is there before it is
@@ -26,12 +26,12 @@ const END = /(?:^|\n)\.\n/u;
 type Helper = ChildProcessByStdio<Writable, Readable, null>;
 
 /**
- * Tells whether terminals echo what is typed: passwords are read without. A helper process looks, which is started when it is first
+ * Tells whether terminals echo what is typed, and take whole lines: passwords are read without an echo. A helper process looks, which is started when it is first
  * asked and ends a while after it was asked last.
  */
 export class TerminalEcho implements Disposable {
   readonly #searchPath: string;
-  readonly #asked: ((isShown: boolean) => void)[] = [];
+  readonly #asked: ((settings: string) => void)[] = [];
   #helper: Helper | undefined;
   #answer = '';
   #timer: NodeJS.Timeout | undefined;
@@ -43,8 +43,19 @@ export class TerminalEcho implements Disposable {
 
   /** Whether a terminal echoes what is typed now. False as well when that cannot be determined. */
   async showsTyped(path: string): Promise<boolean> {
+    return has(await this.#settingsOf(path), 'echo');
+  }
+
+  /** Whether a terminal takes a line without echo now, as for a password. False as well when that cannot be determined. */
+  async takesSecret(path: string): Promise<boolean> {
+    const settings = await this.#settingsOf(path);
+    return has(settings, 'icanon') && has(settings, '-echo');
+  }
+
+  /** What `stty -a` prints; empty when it cannot tell. */
+  #settingsOf(path: string): Promise<string> {
     const helper = (this.#helper ??= this.#start());
-    const answer = new Promise<boolean>((resolve) => this.#asked.push(resolve));
+    const answer = new Promise<string>((resolve) => this.#asked.push(resolve));
     helper.stdin.write(`${path}\n`);
     this.#wait(LOOK_MS);
     return answer;
@@ -55,7 +66,7 @@ export class TerminalEcho implements Disposable {
     const helper = this.#helper;
     this.#helper = undefined;
     this.#answer = '';
-    for (const settle of this.#asked.splice(0)) settle(false);
+    for (const settle of this.#asked.splice(0)) settle('');
     helper?.kill('SIGKILL');
     // The process that waits for the next path ends with its input.
     helper?.stdin.destroy();
@@ -79,7 +90,7 @@ export class TerminalEcho implements Disposable {
   #take(text: string): void {
     this.#answer += text;
     for (let end = END.exec(this.#answer); end; end = END.exec(this.#answer)) {
-      this.#asked.shift()?.(ECHOES.test(this.#answer.slice(0, end.index)));
+      this.#asked.shift()?.(this.#answer.slice(0, end.index));
       this.#answer = this.#answer.slice(end.index + end[0].length);
     }
     this.#wait(this.#asked.length > 0 ? LOOK_MS : IDLE_MS);

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { TICKS_PER_SECOND } from '../platform/contract/process-entry.js';
+import type { TerminalReader } from '../platform/contract/processes.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** Delay of the first sample of a running command, and the longest interval, in milliseconds. */
@@ -13,13 +14,30 @@ const SAMPLES_BEFORE_RECALL = 2;
  * longer is a trap of the user's that never ends. One that mostly sleeps is left to the time-out of the command.
  */
 const CPU_TIMEOUTS = 10;
+/** How long the output must have rested on an unfinished line before a program that waits for others too seems to ask, in milliseconds. */
+const ASKS_AFTER_MS = 300;
+/** A program that goes on by itself within this time does its work, and looks for keys besides, in milliseconds. */
+const SOON_MS = 10_000;
+/** Samples without output after which programs outside of the session are searched for a reader, for the first time. */
+const SAMPLES_BEFORE_SEARCH = 4;
+const REPLACED = 'the shell was replaced by a program that reads the terminal';
 /** States of processes that run, wait for a CPU, or wait for a disk: proc(5). */
 const WORKING_STATES = 'RD';
 
+/** How certain it is that a command waits for input. */
+export type InputCertainty = 'certain' | 'likely';
+
 /** Notified by `WedgeDetector`. */
 export interface WedgeListener {
-  /** A process of the command waits for terminal input. Called once for each wait. */
-  onAwaitingInput(): void;
+  /**
+   * A process of the command waits for terminal input. Called once for each wait.
+   * @param certainty `likely` for one that waits for others too
+   */
+  onAwaitingInput(certainty: InputCertainty): void;
+  /** Whether the last line of the command's output is unfinished, as that of a question is. */
+  readonly isAtPrompt: () => boolean;
+  /** Whether the terminal takes a line that is not shown, as for a password. */
+  readonly takesSecret: () => Promise<boolean>;
   /** The shell will not recover. */
   onWedged(why: string): void;
 }
@@ -28,8 +46,8 @@ export interface WedgeListener {
  * Samples a shell with a long-running command at growing intervals.
  * A shell can lose its driver in ways that it does not report: a command has unset the prompt hook and unwound to the
  * prompt (the driver's request descriptor, closed during a command, is then open), or has replaced the shell by another
- * program that now reads the terminal (no driver descriptor is left), or has disabled execution (`set -n` in some
- * shells: the shell waits for requests while one is unanswered).
+ * program that now waits for the terminal and nothing else (no driver descriptor is left), or has disabled execution (`set -n`
+ * in some shells: the shell waits for requests while one is unanswered). Other programs in its place run until they end.
  * The request descriptor is open as well while the shell saves its state before the command, or ends it. Therefore only
  * time counts in which the shell does nothing, and is not waiting for a CPU.
  */
@@ -42,6 +60,10 @@ export class WedgeDetector {
   #samplesAtPrompt = 0;
   #lost: LostTime | undefined;
   #isAwaitingInput = false;
+  #activityAt = performance.now();
+  #quietSamples = 0;
+  /** The last program that was found to read the terminal. */
+  #readerPid: number | undefined;
   #isRecalled = false;
   #isStopped = false;
 
@@ -55,6 +77,8 @@ export class WedgeDetector {
   /** Records input or output: a later wait counts as a new one. */
   noteActivity(): void {
     this.#isAwaitingInput = false;
+    this.#activityAt = performance.now();
+    this.#quietSamples = 0;
     this.#lost = undefined;
     if (this.#pauseMs === FIRST_SAMPLE_MS) return;
     this.#pauseMs = FIRST_SAMPLE_MS;
@@ -70,6 +94,7 @@ export class WedgeDetector {
 
   readonly #sample = (): void => {
     const pausedMs = this.#pauseMs;
+    this.#quietSamples += 1;
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
     this.#timer = setTimeout(this.#sample, this.#pauseMs);
     const why = this.#findLoss();
@@ -87,7 +112,8 @@ export class WedgeDetector {
       return 'the shell came to rest without a report on the command';
     }
     if (!this.#shell.holdsRequests) return this.#checkCommand();
-    if (processes.isReadingTerminal(pid)) this.#recall(() => terminal.write(installed.shell.recall));
+    if (processes.findTerminalReader(pid, terminal.slavePath)?.pid === pid)
+      this.#recall(() => terminal.write(installed.shell.recall));
     return 'the shell has left the command without a report';
   }
 
@@ -101,20 +127,37 @@ export class WedgeDetector {
 
   #checkCommand(): string | undefined {
     this.#samplesAtPrompt = 0;
-    const reader = findTerminalReader(this.#shell);
-    if (reader === undefined) {
-      this.#isAwaitingInput = false;
-      return undefined;
-    }
-    if (reader === this.#shell.pid && !this.#shell.hasDriver) {
-      return 'the shell was replaced by a program that reads the terminal';
-    }
-    if (!this.#isAwaitingInput) {
-      this.#isAwaitingInput = true;
-      this.#listener.onAwaitingInput();
-    }
-    return undefined;
+    const { pid, processes, terminal } = this.#shell;
+    const reader = processes.findTerminalReader(pid, terminal.slavePath, this.#outsidePids);
+    this.#readerPid = reader?.pid;
+    if (!reader) this.#isAwaitingInput = false;
+    else if (!this.#isAwaitingInput) this.#noteReader(reader);
+    const isLost = reader?.pid === pid && reader.kind === 'only' && reader.timeoutMs >= SOON_MS;
+    return isLost && !this.#shell.hasDriver ? REPLACED : undefined;
   }
+
+  #noteReader({ kind }: TerminalReader): void {
+    const { isAtPrompt, takesSecret } = this.#listener;
+    if (kind === 'only') this.#tellOfWait('certain');
+    else if (kind === 'hidden') {
+      void takesSecret().then((isSecret) => {
+        if (isSecret && !this.#isStopped && !this.#isAwaitingInput) this.#tellOfWait('certain');
+      });
+    } else if (performance.now() - this.#activityAt >= ASKS_AFTER_MS && isAtPrompt()) this.#tellOfWait('likely');
+  }
+
+  #tellOfWait(certainty: InputCertainty): void {
+    this.#isAwaitingInput = true;
+    this.#listener.onAwaitingInput(certainty);
+  }
+
+  /** The last reader, or sometimes all processes: looking at them takes some milliseconds for each hundred. */
+  readonly #outsidePids = (): readonly number[] => {
+    if (this.#readerPid !== undefined) return [this.#readerPid];
+    const samples = this.#quietSamples;
+    const isPowerOfTwo = (samples & (samples - 1)) === 0;
+    return samples >= SAMPLES_BEFORE_SEARCH && isPowerOfTwo ? this.#shell.processes.pids() : [];
+  };
 
   /**
    * Whether the shell has looked lost for too long.
@@ -146,7 +189,14 @@ export class WedgeDetector {
   async #tell(why: string): Promise<void> {
     await nextTurn();
     await nextTurn();
+    if (why === REPLACED && (await this.#isServer())) return;
     if (!this.#isStopped) this.#listener.onWedged(why);
+  }
+
+  /** Whether the program in place of the shell listens on a port, and may read its terminal for commands only. */
+  async #isServer(): Promise<boolean> {
+    const { pid, platform } = this.#shell;
+    return (await platform.listening.portsOf([pid])).length > 0;
   }
 }
 
@@ -157,21 +207,4 @@ interface LostTime {
   readonly cpuMs: number;
   /** Time since it has last done something. */
   readonly idleMs: number;
-}
-
-/** Finds a foreground process of the shell's terminal that is blocked in a read from it. */
-export function findTerminalReader({
-  pid: shellPid,
-  processes,
-}: Pick<ShellProcess, 'pid' | 'processes'>): number | undefined {
-  const { read, childPidsOf, isReadingTerminal } = processes;
-  const shell = read(shellPid);
-  if (!shell) return undefined;
-  const isInForeground = (pid: number) => read(pid)?.group === shell.foregroundGroup;
-  const pending = [shellPid];
-  for (let pid = pending.pop(); pid !== undefined; pid = pending.pop()) {
-    if (isInForeground(pid) && isReadingTerminal(pid)) return pid;
-    pending.push(...childPidsOf(pid));
-  }
-  return undefined;
 }

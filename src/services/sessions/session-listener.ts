@@ -22,9 +22,9 @@ export const sessionListener =
         const record = sessions.find(id);
         if (record) usage.watch(record);
       },
-      onAwaitingInput: (command) => {
-        const prompt = command.stderr.prompt() || command.stdout.prompt();
-        sessions.find(id)?.channel.announce('awaiting_input', { command_id: command.id, session_id: id, prompt });
+      onAwaitingInput: ({ id: command_id, prompt }, certainty) => {
+        const event = { command_id, session_id: id, prompt, certainty };
+        sessions.find(id)?.channel.announce('awaiting_input', event);
       },
       onShellReplaced: (why) => {
         metrics.shellReplaced(why);

@@ -9,7 +9,6 @@ import type { ReportedProcess } from '../../../src/engine/process/reported-proce
 import type { Session } from '../../../src/engine/session/session.js';
 import type { SessionListener } from '../../../src/engine/session/session-options.js';
 import { SpoolBudget } from '../../../src/engine/output/spool-budget.js';
-import { findTerminalReader } from '../../../src/engine/shell/wedge-detector.js';
 
 /** Room for every output of the suite, untrimmed. */
 const OUTPUT_SIZE = 4_000_000;
@@ -162,7 +161,8 @@ export class TestSession implements AsyncDisposable {
 
   /** Waits until a program, or the shell for its own `read`, reads the terminal, as the kernel shows it. */
   async #readsTerminal(): Promise<void> {
-    while (findTerminalReader({ pid: this.pid, processes: linux.processes }) === undefined) await sleep(POLL_MS);
+    const { slavePath } = this.#session.shell.terminal;
+    while (linux.processes.findTerminalReader(this.pid, slavePath) === undefined) await sleep(POLL_MS);
   }
 
   /** Signals the foreground, as a client would. */

@@ -61,11 +61,15 @@ export const events = {
   },
   command_finished: { summary: 'A command has ended; the fields are those of its result.', schema: commandResult },
   awaiting_input: {
-    summary: 'A command is blocked in a read from its terminal.',
+    summary: 'A command waits for input of its terminal.',
     schema: z.object({
       command_id: commandId,
       session_id: sessionId,
       prompt: z.string().describe('The last unfinished line it printed, at most 200 characters'),
+      certainty: z
+        .enum(['certain', 'likely'])
+        .optional()
+        .describe('`likely` for a program that waits for others too, and has printed a prompt'),
     }),
   },
   health_warning: {

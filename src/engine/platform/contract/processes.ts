@@ -32,8 +32,6 @@ export interface ProcessTable {
   readonly pids: () => number[];
   /** Returns the children of a process, including those that have ended and were not waited for. */
   readonly childrenOf: (pid: number) => ProcessEntry[];
-  /** The same as pids, and possibly without children of other threads than the first: cheap. */
-  readonly childPidsOf: (pid: number) => readonly number[];
   /** Returns the arguments of a process, starting with its name; empty when not available. */
   readonly argumentsOf: (pid: number) => readonly string[];
   /** Returns the command line of a process for display. */
@@ -83,6 +81,18 @@ export interface ProcessStates {
   readonly isThread: (number: number) => boolean;
 }
 
+/** A program that waits for input of a terminal. */
+export interface TerminalReader {
+  readonly pid: number;
+  /**
+   * `only`: for nothing else. `also`: for other programs too. `hidden`: it has the terminal, and what it waits for is not shown to
+   * this user.
+   */
+  readonly kind: 'only' | 'also' | 'hidden';
+  /** Time after which it goes on by itself, in milliseconds; Infinity for none. */
+  readonly timeoutMs: number;
+}
+
 /** What processes have open, and wait for. */
 interface ProcessFiles {
   /** Returns the target of a file descriptor; undefined when the process has no such descriptor, or that is not known. */
@@ -93,8 +103,16 @@ interface ProcessFiles {
   readonly holdsDescriptorOf: (pid: number, path: string) => boolean;
   /** Whether a process waits for a child or a signal, or was stopped while it did; true where that is not known. */
   readonly isWaiting: (pid: number) => boolean;
-  /** Whether a process is blocked in a read from a terminal; false where that is not known. */
-  readonly isReadingTerminal: (pid: number) => boolean;
+  /**
+   * Finds the program that waits for input of a shell's terminal; undefined without one, and where that is not known.
+   * @param path of the terminal
+   * @param outside pids of programs that others than the shell may have started; asked for if one of those may be meant
+   */
+  readonly findTerminalReader: (
+    shellPid: number,
+    path: string,
+    outside?: () => readonly number[],
+  ) => TerminalReader | undefined;
   /** Whether standard input of a process is a terminal; true where that is not known. */
   readonly hasTerminalInput: (pid: number) => boolean;
   /** Maps a path as a process sees it to a path that the daemon can open. */

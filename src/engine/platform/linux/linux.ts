@@ -14,6 +14,7 @@ import * as table from './process-table.js';
 import { Origins } from './session-mark.js';
 import { replaceArgument } from './replace-argument.js';
 import * as starts from './start-marker.js';
+import { findTerminalReader } from './terminal-wait.js';
 
 /** Processes through /proc: proc(5). */
 const processes: Processes = {
@@ -25,7 +26,6 @@ const processes: Processes = {
   list: table.listProcesses,
   pids: table.listPids,
   childrenOf: table.listChildren,
-  childPidsOf: table.childPidsOf,
   argumentsOf: table.argumentsOf,
   commandLine: table.commandLine,
   followProgram: () => undefined,
@@ -48,7 +48,7 @@ const processes: Processes = {
   fileBeingRead: files.fileBeingRead,
   holdsDescriptorOf: files.holdsDescriptorOf,
   isWaiting: files.isWaiting,
-  isReadingTerminal: files.isReadingTerminal,
+  findTerminalReader,
   hasTerminalInput: files.hasTerminalInput,
   pathInside: files.pathInside,
   replaceArgument,

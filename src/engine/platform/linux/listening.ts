@@ -55,7 +55,7 @@ function portsOf(pids: readonly number[]): readonly ListeningPort[] {
 const SOCKET = /^socket:\[(\d+)\]$/;
 
 /** Inodes of the sockets that a process has open. */
-function socketsOf(pid: number): readonly number[] {
+export function socketsOf(pid: number): readonly number[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
       const [, inode] = SOCKET.exec(linkOf(`/proc/${pid}/fd/${fd}`)) ?? [];

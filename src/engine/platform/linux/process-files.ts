@@ -35,19 +35,6 @@ export function holdsDescriptorOf(pid: number, path: string): boolean {
   }
 }
 
-/**
- * Whether a process is blocked in a read from a terminal, by the kernel function in which it waits (wchan), or where
- * that is hidden, by a read(2) from a descriptor of a terminal.
- */
-export function isReadingTerminal(pid: number): boolean {
-  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
-  if (number !== undefined && descriptor !== undefined) {
-    if (number !== READ_SYSCALL[process.arch]) return isPollingTerminal(pid, number);
-    return isTerminal(descriptorTarget(pid, Number(descriptor)));
-  }
-  return readProc(pid, 'wchan') === 'n_tty_read';
-}
-
 /** Numbers of wait4(2), waitid(2) and rt_sigsuspend(2), by architecture. */
 const WAIT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
   x64: ['61', '247', '130'],
@@ -62,22 +49,8 @@ export function isWaiting(pid: number): boolean {
   return number === undefined || WAIT_SYSCALLS[process.arch]?.includes(number) !== false;
 }
 
-/** A sandbox shows its terminal as /dev/console. */
-const isTerminal = (path: string | undefined): boolean =>
-  path === '/dev/tty' || path === '/dev/console' || path?.startsWith('/dev/pts/') === true;
-
-/** Numbers of read(2) and of the calls that wait for several descriptors, by architecture. */
+/** Numbers of read(2), by architecture. */
 const READ_SYSCALL: Partial<Record<NodeJS.Architecture, string>> = { x64: '0', arm64: '63' };
-const SELECT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
-  x64: ['7', '23', '270', '271'],
-  arm64: ['72', '73'],
-};
-
-/** Programs with line editing wait in select(2) or poll(2): then the terminal on their stdin decides. */
-function isPollingTerminal(pid: number, syscall: string): boolean {
-  if (SELECT_SYSCALLS[process.arch]?.includes(syscall) !== true) return false;
-  return isTerminal(descriptorTarget(pid, 0)) && readProc(pid, 'wchan') !== 'hrtimer_nanosleep';
-}
 
 /** Major number of memory devices such as /dev/null (linux/major.h). */
 const MEMORY_DEVICES = 1;

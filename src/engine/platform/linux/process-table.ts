@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 
 import { type ProcessEntry, shownCommandLine, TAG_VARIABLE, type Writes } from '../contract/process-entry.js';
 import { readBytes, readSmallFile } from '../../system/small-file.js';
@@ -90,13 +90,13 @@ export function listChildren(pid: number): ProcessEntry[] {
   return children.split(' ').flatMap((child) => (child === '' ? [] : (readProcess(Number(child)) ?? [])));
 }
 
-/** Children of a process' main thread (proc(5), CONFIG_PROC_CHILDREN). */
+/** Returns the pids of the children of all threads of a process: a program in Go starts others from any of them. */
 export function childPidsOf(pid: number): readonly number[] {
   try {
-    const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim();
-    return list === '' ? [] : list.split(' ').map(Number);
+    const lists = readdirSync(`/proc/${pid}/task`).map((thread) => readProc(pid, `task/${thread}/children`) ?? '');
+    return lists.flatMap((list) => (list === '' ? [] : list.trim().split(' ').map(Number)));
   } catch {
-    // The process has ended, or the kernel lacks the file.
+    // The process has ended.
     return [];
   }
 }

@@ -37,7 +37,6 @@ function tableOf(snapshots: ProcessSnapshots): ProcessTable {
     list: () => [...snapshots.current.entries.values()],
     pids: () => [...snapshots.current.entries.keys()],
     childrenOf: children,
-    childPidsOf: (pid) => children(pid).map((child) => child.pid),
     // ps(1) separates arguments by blanks, which they may contain.
     argumentsOf: () => [],
     commandLine: ({ pid, name }) => shownCommandLine(snapshots.lineOf(pid, snapshots.recent) ?? `[${name}]`),
@@ -116,7 +115,7 @@ function makeProcesses(snapshots = new ProcessSnapshots()): Processes {
     fileBeingRead: () => undefined,
     holdsDescriptorOf: () => false,
     isWaiting: () => true,
-    isReadingTerminal: () => false,
+    findTerminalReader: () => undefined,
     hasTerminalInput: () => true,
     pathInside: (_pid, path) => path,
     replaceArgument: () => false,

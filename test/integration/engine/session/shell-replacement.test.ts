@@ -59,6 +59,46 @@ describe('a shell that is replaced', () => {
   });
 });
 
+describe('a program in place of the shell', () => {
+  /** Shorter than the time-out of the commands, even with the start of a program. */
+  const WEDGE_TIMEOUT_MS = 300;
+  const TIMEOUT_MS = 4000;
+  const LONG_MS = 60_000;
+  const LISTENS = 'import socket, select; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()';
+
+  it.each([
+    ['serves HTTP in Python', 'exec python3 -m http.server --bind 127.0.0.1 0'],
+    ['serves HTTP in Node.js', `exec node -e 'require("http").createServer().listen(0, "127.0.0.1")'`],
+    ['serves and reads commands', `exec python3 -c '${LISTENS}; input()'`],
+    ['waits in select for a socket', `exec python3 -c '${LISTENS}; select.select([s], [], [])'`],
+    ['waits in poll for nothing', `exec python3 -c 'import select; select.poll().poll()'`],
+    ['looks for keys', `exec python3 -c 'import select\nwhile True: select.select([0], [], [], 2)'`],
+  ])('runs until its time-out if it %s', async (_title, command) => {
+    await using session = await bench.openSession(WEDGE_TIMEOUT_MS);
+    const result = await session.run(command, { timeoutMs: TIMEOUT_MS });
+    expect(result).toMatchObject({ status: 'timed_out', exitCode: 124, sessionState: 'restarted' });
+    expect(result.warnings.map(({ code }) => code)).toEqual(['SHELL_ENDED']);
+    expect(await session.run('echo on')).toMatchObject({ stdout: 'on\n', sessionState: 'alive' });
+  });
+
+  it('gets what is typed once it reads the terminal, and ends by itself', async () => {
+    await using session = await bench.openSession(LONG_MS);
+    const running = session.start('exec cat');
+    await running.awaitsInput();
+    session.type('hi\n', true);
+    const { warnings, ...result } = await running.result();
+    expect(result).toMatchObject({ stdout: 'hi\n', exitCode: 0, status: 'completed', sessionState: 'restarted' });
+    expect(warnings.map(({ code }) => code)).toEqual(['SHELL_ENDED']);
+  });
+
+  it('is ended if it reads the terminal and nobody types', async () => {
+    await using session = await bench.openSession(WEDGE_TIMEOUT_MS);
+    const { warnings, ...result } = await session.run('exec cat');
+    expect(result).toMatchObject({ status: 'killed', exitCode: 137, sessionState: 'restarted' });
+    expect(warnings.map(({ code }) => code)).toEqual(['SHELL_WEDGED']);
+  });
+});
+
 describe('a shell that is killed before a session has it', () => {
   /** Kills the next shells when they are ready, and holds them back until their exit has been reported. */
   function killNext(count: number): void {

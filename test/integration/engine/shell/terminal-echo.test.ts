@@ -39,6 +39,14 @@ it('says whether a terminal echoes now, each time it is asked', async () => {
   expect(await echo.showsTyped(path)).toBe(true);
 });
 
+it('says whether a terminal takes a secret: a line without echo', async () => {
+  expect(await echo.takesSecret(path)).toBe(false);
+  await run('stty -echo');
+  expect(await echo.takesSecret(path)).toBe(true);
+  await run('stty -icanon');
+  expect([await echo.takesSecret(path), await echo.takesSecret('/dev/pts/none')]).toEqual([false, false]);
+});
+
 it('says no once it is disposed of, without a helper program, and of no terminal', async () => {
   const asked = echo.showsTyped(path);
   echo[Symbol.dispose]();
