@@ -8,6 +8,9 @@ const STEP_MS = 5000;
 /** Resets the terminal, before a recording is shown again from its beginning. */
 const RESET = '\x1bc';
 
+/** An arrow key as a terminal sends it, and as it does when a program that is shown has switched to application mode. */
+const bothForms = (letter: string, action: () => void) => ({ [`\x1b[${letter}`]: action, [`\x1bO${letter}`]: action });
+
 /** Settings of a player. */
 export interface PlayerOptions {
   readonly speed: number;
@@ -63,8 +66,8 @@ export class Player {
     ' ': () => {
       this.#hold(!this.#isPaused);
     },
-    '\x1b[C': () => (this.#target = this.#now + STEP_MS),
-    '\x1b[D': () => (this.#target = Math.max(0, this.#now - STEP_MS)),
+    ...bothForms('C', () => (this.#target = this.#now + STEP_MS)),
+    ...bothForms('D', () => (this.#target = Math.max(0, this.#now - STEP_MS))),
     n: () => (this.#target = this.#timeline.marks.find(({ atMs }) => atMs > this.#now)?.atMs ?? this.#target),
     p: () => (this.#target = this.#timeline.marks.findLast(({ atMs }) => atMs < this.#now - 1000)?.atMs ?? 0),
     q: () => (this.#isStopped = true),

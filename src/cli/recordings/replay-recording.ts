@@ -20,8 +20,13 @@ export interface ReplayOptions extends DaemonOptions {
 /** Form of the ids of recordings: anything else is a file. */
 const RECORDING_ID = /^recording_[\w-]{22}$/u;
 
-/** Leaves the alternate screen, shows the cursor, and resets colours: a recording may end in the middle of a program. */
-const RESTORE_SCREEN = '\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?2004l';
+/** Modes of the keyboard, the mouse, pasting and margins that programs switch on: xterm's control sequences. */
+const SWITCHED_OFF = [1, 6, 1000, 1002, 1003, 1004, 1005, 1006, 1015, 2004].map((mode) => `\x1b[?${mode}l`).join('');
+/**
+ * Gives the terminal back as a shell expects it: a recording may end in the middle of a program. Leaves the alternate screen, and resets
+ * what is set, by DECSTR, and one by one for terminals that lack it. Then to the last line, since the cursor may be anywhere.
+ */
+const RESTORE_SCREEN = `\x1b[?1049l\x1b[!p\x1b[4l\x1b[r\x1b(B\x1b[0m\x1b[?7h\x1b[?25h${SWITCHED_OFF}\x1b>\x1b[999;1H`;
 
 /**
  * Plays a recording until its end, or until the person ends it.

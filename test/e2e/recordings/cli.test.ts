@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { parseCast } from '../../../src/core/recording/asciicast.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { callCli } from '../cli/in-process.js';
 import { CliTerminal, makeFolder, urlVariable } from '../cli/support.js';
+import { missing, Screen } from '../terminal/tmux.js';
 import { dataOf } from './support.js';
 
 let daemon: TestDaemon;
@@ -75,5 +76,61 @@ describe('the command line', () => {
     expect(noTerminal).toMatchObject({ code: 2 });
     expect(noTerminal.stderr).toContain('record needs a terminal');
     expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe.skipIf(missing('tmux'))('a replay on a terminal (needs tmux)', () => {
+  /** What vim and less switch on, and text in the middle of their screen. */
+  const IN_PROGRAM =
+    '\x1b[?1049h\x1b[?1h\x1b=\x1b[?25l\x1b[?1000h\x1b[?1003h\x1b[?1006h\x1b[?2004h\x1b[?6h\x1b[4h\x1b[3;9r\x1b[5;5Hin vim';
+
+  function recording(folder: string, events: readonly (readonly [seconds: number, output: string])[]): string {
+    const file = join(folder, 'demo.cast');
+    const lines = [{ version: 2, width: 100, height: 30 }, ...events.map(([at, output]) => [at, 'o', output])];
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return file;
+  }
+
+  const MODES =
+    '#{alternate_on}#{keypad_flag}#{keypad_cursor_flag}#{mouse_any_flag}#{insert_flag}#{origin_flag} #{cursor_flag}#{wrap_flag}';
+
+  it.for([
+    ['ends', []],
+    ['is ended by q', ['q']],
+    ['is ended by Ctrl-C', ['C-c']],
+  ] as const)('gives the terminal back when it %s', async ([, keys]) => {
+    using folder = makeFolder();
+    const last = keys.length === 0 ? 0.2 : 900;
+    const file = recording(folder.path, [
+      [0, 'one\r\ntwo\r\nthree\r\n'],
+      [0.1, IN_PROGRAM],
+      [last, '!'],
+    ]);
+    using screen = new Screen(daemon.url, ['replay', file]);
+    if (keys.length > 0) {
+      await screen.until(/in vim/);
+      screen.press(...keys);
+    }
+    await screen.until(/^three\n[^]*\n\[exit 0\]\n*$/);
+    expect(screen.text.trimEnd().split('\n').length).toBe(29);
+    expect(screen.format(MODES)).toBe('000000 11');
+  });
+
+  it('moves by arrow keys in either mode', async () => {
+    using folder = makeFolder();
+    const file = recording(folder.path, [
+      [0, '\x1b[?1happlication'],
+      [4, '\x1b[?1l normal'],
+      [8, ' end'],
+      [900, ''],
+    ]);
+    using screen = new Screen(daemon.url, ['replay', file, '--speed', '0.1']);
+    await screen.until(/application/);
+    screen.press('Right');
+    await screen.until(/normal/);
+    screen.press('Right');
+    await screen.until(/end/);
+    screen.press('q');
+    await screen.until(/\[exit 0\]/);
   });
 });

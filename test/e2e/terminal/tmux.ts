@@ -65,6 +65,11 @@ export class Screen implements Disposable {
     return execFileSync('tmux', this.#args('capture-pane', '-p'), { encoding: 'utf8' });
   }
 
+  /** What tmux knows about the terminal: its format variables, such as `#{alternate_on}`. */
+  format(variables: string): string {
+    return execFileSync('tmux', this.#args('display-message', '-p', variables), { encoding: 'utf8' }).trimEnd();
+  }
+
   /** Types text as it is. */
   type(text: string): void {
     // A semicolon at the end would separate commands of tmux.
