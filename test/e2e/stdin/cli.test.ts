@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { CliProcess, type CliOptions, makeFolder, runCli, urlVariable } from '../cli/support.js';
 
@@ -49,6 +50,14 @@ describe('exec passes its standard input on', () => {
   ])('of %s', async (_what, input) => {
     const { code, bytes } = await exec(['cat'], { input });
     expect({ code, bytes }).toEqual({ code: 0, bytes: Buffer.from(input) });
+  });
+
+  it('to a program in place of the shell of a session', async () => {
+    await using client = await connect(daemon.url);
+    const { id } = await client.openSession();
+    const inSession = (command: string) => exec(['--session', id, command], { input: 'in\n' });
+    expect(await inSession('exec cat')).toMatchObject({ code: 0, stdout: 'in\n' });
+    expect(await inSession('exec sh -c "sleep 0.3; echo out"')).toMatchObject({ code: 0, stdout: 'out\n' });
   });
 
   it('while it is still being written', async () => {
