@@ -31,7 +31,7 @@ export const COMMAND_WARNINGS = defineWarnings({
   },
   SHELL_WEDGED: {
     meaning:
-      'The shell did not answer any more, or a program in its place read the terminal while nobody typed, and was killed. The session has a new shell with the saved state.',
+      'The shell did not answer any more, or a program in its place read the terminal and got no input, and was killed. The session has a new shell with the saved state.',
     next: 'Set again what the message lists as not restored. Check what the command has done before you repeat it.',
   },
   BACKGROUND_ENDED: {

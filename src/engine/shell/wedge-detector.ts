@@ -16,7 +16,7 @@ const SAMPLES_BEFORE_RECALL = 2;
 const CPU_TIMEOUTS = 10;
 /** How long the output must have rested on an unfinished line before a program that waits for others too seems to ask, in milliseconds. */
 const ASKS_AFTER_MS = 300;
-/** A program that goes on by itself within this time does its work, and looks for keys besides, in milliseconds. */
+/** A program whose wait ends within this time does its work, and looks for keys besides, in milliseconds. */
 const SOON_MS = 10_000;
 /** Samples without output after which programs outside of the session are searched for a reader, for the first time. */
 const SAMPLES_BEFORE_SEARCH = 4;

@@ -89,7 +89,7 @@ export interface TerminalReader {
    * this user.
    */
   readonly kind: 'only' | 'also' | 'hidden';
-  /** Time after which it goes on by itself, in milliseconds; Infinity for none. */
+  /** Time-out of its wait, in milliseconds; Infinity for none. */
   readonly timeoutMs: number;
 }
 

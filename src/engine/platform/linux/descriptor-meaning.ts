@@ -28,7 +28,7 @@ export type Meaning =
   | { readonly kind: 'inner'; readonly index: number };
 
 const EPOLL = 'anon_inode:[eventpoll]';
-/** By these nobody else can send something: eventfd, timerfd, signalfd, inotify, pidfd, io_uring. */
+/** No other program can send something by these: eventfd, timerfd, signalfd, inotify, pidfd, io_uring. */
 const WAKE_UP = /^(?:anon_inode:|pidfd:)/;
 const PIPE = /^pipe:\[\d+\]$/;
 const SOCKET = /^socket:\[(\d+)\]$/;

@@ -2,7 +2,7 @@
 export interface WaitSet {
   /** Descriptors from which it waits for input: of read(2) its one, of epoll_wait(2) the epoll instance itself. */
   readonly descriptors: readonly number[];
-  /** Time after which it goes on by itself, in milliseconds; Infinity for none. */
+  /** Time-out of the wait, in milliseconds; Infinity for none. */
   readonly timeoutMs: number;
 }
 
