@@ -40,6 +40,8 @@ export class OneShotProcess {
   readonly isIsolated: boolean;
   /** How it was started: `wayOf` of the launcher. */
   readonly way: string;
+  /** What its sandbox protects: `protectionOf` of the launcher. */
+  readonly protection: string;
   readonly pipes: PipeSet;
   readonly network: SandboxNetwork | undefined;
   /** The command line of a shell, as its forked processes show it; undefined for any other program. */
@@ -60,6 +62,7 @@ export class OneShotProcess {
     this.group = group;
     this.isIsolated = launcher.isolates(program);
     this.way = launcher.wayOf(program);
+    this.protection = launcher.protectionOf(program.profile);
     this.pipes = pipes;
     this.network = program.network;
     this.files = new OneShotFiles(pipes, launcher.owner);

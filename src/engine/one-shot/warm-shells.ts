@@ -160,9 +160,13 @@ export class WarmShells implements AsyncDisposable {
     const { launcher } = this.#options;
     const way = launcher.wayOf(kind);
     if (way !== launcher.wayOf(this.#standardKind)) return undefined;
+    if (this.#warm.length === 0) return undefined;
+    // Since the shell was started, limits may have been added to the configuration, or repositories to the workspace.
+    const protection = launcher.protectionOf(kind.profile);
+    const isUsable = (process: OneShotProcess) =>
+      process.way === way && process.protection === protection && !process.hasEnded && isThere(process.pipes);
     for (let process = this.#warm.shift(); process; process = this.#warm.shift()) {
-      // Limits may have been added to or removed from the configuration since the shell was started.
-      if (process.way === way && !process.hasEnded && isThere(process.pipes)) return process;
+      if (isUsable(process)) return process;
       this.dismiss(process);
     }
     return undefined;

@@ -172,6 +172,11 @@ export class Launcher implements AsyncDisposable {
     return `${kind.profile} ${this.isolates(kind)} ${this.holds(kind)}`;
   }
 
+  /** Identifies what such a program may not write to, as of now: see `Sandbox.protection`. */
+  protectionOf(profile: SandboxProfile): string {
+    return (profile === 'none' ? undefined : this.#sandbox?.protection) ?? '';
+  }
+
   /** Returns the command line that starts a program under its profile. */
   wrap(launch: Launch): readonly string[] {
     const { profile } = launch;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { bubblewrapArguments, type Place, type SandboxPlan } from '../../core/sandbox/arguments.js';
@@ -102,12 +102,12 @@ export class Sandbox {
 
   /** Returns the command line that starts a program under its profile. */
   wrap(launch: SandboxLaunch): readonly string[] {
-    const { program, protectedPaths, user } = this.#options;
+    const { program, user } = this.#options;
     this.#makeEmpty();
     const { profile, directory, ownFiles = [], env, descriptors, network } = launch;
     const isShared = this.sharesNetwork(launch);
     const filter = isShared ? undefined : this.#filterFor(profile);
-    const guarded = protectedPlaces(this.#workspace, this.#repositories.expand(protectedPaths));
+    const guarded = this.#guarded();
     const plan: SandboxPlan = {
       profile,
       hasNetwork: isShared,
@@ -126,6 +126,20 @@ export class Sandbox {
       // The filter is open, and the network entered: only root can do that for another user.
       ...(user ? user.wrap(bubblewrap, '/') : bubblewrap),
     ];
+  }
+
+  /**
+   * Identifies what a sandbox that is started now protects in the workspace. One that was started before protects the same
+   * if it has the same text: a repository may have come since, or a file been replaced, which removes its mount.
+   */
+  get protection(): string {
+    return this.#guarded()
+      .map(({ path, view }) => `${path} ${view} ${lstatSync(path, { throwIfNoEntry: false })?.ino}`)
+      .join('\n');
+  }
+
+  #guarded(): readonly Place[] {
+    return protectedPlaces(this.#workspace, this.#repositories.expand(this.#options.protectedPaths));
   }
 
   /** The command line inside. */

@@ -82,9 +82,13 @@ export class ShellPool implements AsyncDisposable {
   async take(installed: InstalledShell, profile: SandboxProfile, limits: Limits): Promise<ShellProcess> {
     const kind = { installed, profile, isLimited: this.#options.isLimited(limits) };
     const shelf = this.#requested(kind);
+    const isUsable = (shell: ShellProcess) =>
+      !shell.terminal.hasExited &&
+      shell.hasItsFiles &&
+      shell.protection === this.#options.launcher.protectionOf(profile);
     for (let shell = shelf.shells.shift(); shell; shell = shelf.shells.shift()) {
       this.#refillSoon();
-      if (!shell.terminal.hasExited && shell.hasItsFiles) return shell;
+      if (isUsable(shell)) return shell;
       void this.#starter.dismiss(shell);
     }
     const shell = await this.#track(kind, this.#starter.startWithRetry(kind));

@@ -43,6 +43,8 @@ export class ShellProcess {
   readonly tag: string;
   readonly group: ProcessGroup;
   readonly profile: SandboxProfile;
+  /** What its sandbox protects: `protectionOf` of the launcher. */
+  readonly protection: string;
   readonly network: SandboxNetwork | undefined;
   /** Whether the shell has its own PID namespace, in a sandbox or alone. */
   readonly isIsolated: boolean;
@@ -76,6 +78,7 @@ export class ShellProcess {
     const { installed, directory, tag, group, profile, network } = options;
     this.installed = installed;
     this.profile = profile;
+    this.protection = options.launcher.protectionOf(profile);
     this.network = network;
     this.isIsolated = options.launcher.isolates(options);
     this.directory = directory;

@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -32,6 +33,20 @@ function pidsOf(command: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** How many sandboxes of a daemon there are. */
+function warmSandboxes(daemon: number): number {
+  const namespaceOf = (pid: number) => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/mnt`);
+    } catch {
+      // It has ended.
+      return undefined;
+    }
+  };
+  const found = taggedProcesses(instanceOf(daemon)).map(({ pid }) => namespaceOf(pid));
+  return new Set(found.filter((name) => name !== undefined && name !== namespaceOf(daemon))).size;
 }
 
 describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile) => {
@@ -137,6 +152,32 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
     const { stdout, background_processes: jobs } = await client.run(`sleep 300 & ${untilStarted}; echo $!`, session);
     expect(jobs).toEqual([{ pid: Number(stdout), command: 'sleep 300' }]);
     expect(await client.run(`kill ${jobs[0]!.pid}; wait`, session)).toMatchObject({ background_processes: [] });
+  });
+
+  it('what is in the workspace by now is protected from shells that were started ahead of need', async () => {
+    const settings = { sandbox: { profile, require: true }, adapter: { prewarm: { sessions: 1, one_shots: 1 } } };
+    await using other = await startSandboxed({ settings });
+    await using agent = await WireClient.connect(other.url);
+    const git = (...args: string[]) => execFileSync('git', ['-C', other.workspace, ...args], { stdio: 'ignore' });
+    const changes: readonly (readonly [string, () => unknown])[] = [
+      ['.git/hooks/post-checkout', () => git('init')],
+      ['a/b/.git/hooks/post-checkout', () => git('init', 'a/b')],
+      // git writes a new file, and the mount of a file goes with it.
+      ['.git/config', () => git('config', 'user.name', 'somebody')],
+    ];
+    for (const [file, change] of changes) {
+      await expect.poll(() => warmSandboxes(other.pid)).toBe(2);
+      change();
+      const command = `echo written >> ${file}; mv .git moved; mv a moved; echo end`;
+      const session = await agent.openSession();
+      for (const place of [session, undefined])
+        expect(await agent.run(command, place)).toMatchObject({ stdout: 'end\n' });
+      const path = join(other.workspace, file);
+      expect(existsSync(path) && readFileSync(path, 'utf8'), file).not.toContain('written');
+      expect(readdirSync(other.workspace)).toEqual(expect.arrayContaining(['.git']));
+      expect(existsSync(join(other.workspace, 'moved'))).toBe(false);
+      await agent.request('close_session', { session_id: session });
+    }
   });
 
   it('a daemon that is killed leaves no process', async () => {

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Repositories } from '../../../../src/engine/sandbox/repositories.js';
 
@@ -11,6 +11,7 @@ beforeEach(() => {
   workspace = mkdtempSync(join(tmpdir(), 'shell-adapter-repositories-'));
 });
 afterEach(() => {
+  vi.useRealTimers();
   rmSync(workspace, { recursive: true });
 });
 
@@ -39,15 +40,25 @@ describe('repositories in a workspace', () => {
     expect(new Repositories(workspace).expand(['.git/config'])).toEqual(['.git/config', 'a/.git/config']);
   });
 
-  it('looks again once its result is older than five seconds', () => {
-    let now = 0;
-    const repositories = new Repositories(workspace, () => now);
-    expect(repositories.expand(['.git/config'])).toEqual(['.git/config']);
+  it('finds what has come since, also where nothing had changed for long', () => {
+    const repositories = new Repositories(workspace);
+    const expanded = () => repositories.expand(['.git/config']).slice(1);
+    make('early');
+    expect(expanded()).toEqual([]);
+    make('early/.git/worktrees/w');
+    expect(expanded()).toEqual(['early/.git/config']);
+    vi.setSystemTime(Date.now() + 10_000);
+    expect(expanded()).toEqual(['early/.git/config']);
+    writeFileSync(join(workspace, 'early/.git/worktrees/w/gitdir'), '');
+    expect(expanded()).toEqual(['early/.git/config', 'early/.git/worktrees/w/gitdir']);
+    make('early/.git/modules/m');
+    expect(expanded()).toHaveLength(2);
+    writeFileSync(join(workspace, 'early/.git/modules/m/HEAD'), '');
+    expect(expanded()).toContain('early/.git/modules/m/config');
     make('later/.git');
-    now = 4999;
-    expect(repositories.expand(['.git/config'])).toHaveLength(1);
-    now = 5001;
-    expect(repositories.expand(['.git/config'])).toEqual(['.git/config', 'later/.git/config']);
+    expect(expanded()).toContain('later/.git/config');
+    rmSync(join(workspace, 'early'), { recursive: true });
+    expect(expanded()).toEqual(['later/.git/config']);
   });
 
   it('is bounded in directories and repositories', () => {
