@@ -31,11 +31,12 @@ export async function buildAccess(
   const peers = new Peers(platform.peers);
   const refusals = new Refusals({ audit, metrics, log: log('access') });
   const hasSandboxes = () => launcher.hasSharedNetwork || (detachment?.as === 'daemon' && detachment.mayHaveSandboxes);
-  const { files, store } = await openTokens(context, (id) => {
+  const noteEnd = (id: string) => {
     entrance.noteTokenEnd(id);
-  });
+  };
+  const { files, store } = await openTokens(context, noteEnd);
   const links = new DashboardLinks({ isServed: http.dashboard, endOfToken: (id) => store.endOf(id) });
-  const pages = new PageTokens(audit);
+  const pages = new PageTokens(audit, noteEnd);
   closers.push(() => {
     pages[Symbol.dispose]();
   });

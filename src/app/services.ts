@@ -47,7 +47,7 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
   const approvals = buildApprovals(engine, context);
   const { access } = entrance;
   const confirmations = buildConfirmations({ connections, checkpoints, llm, access, approvals }, context);
-  const quotas = new Quotas(() => quotaLimits(context.configuration()));
+  const quotas = buildQuotas({ access, registry }, context);
   const guard = buildApprovalGuard(approvals, checkpoints, context);
   const { fileGate, ...gates } = buildGates(engine, { checkpoints, executions, approvals: guard }, context);
   const guards = { ...gates, executions, confirmations, quotas, registry, monitor };
@@ -73,6 +73,19 @@ export function buildServices(engine: Engine, entrance: AccessServices, context:
     ...buildObservation(engine, { ...execution, ...clustered, executions, confirmations, llm, registry }, context),
     isClosing,
   };
+}
+
+/** The quotas of tokens. What is kept for one is dropped at its end. */
+function buildQuotas(
+  { access, registry }: Pick<AccessServices, 'access'> & { readonly registry: CommandRegistry },
+  { configuration }: RuntimeContext,
+): Quotas {
+  const quotas = new Quotas(() => quotaLimits(configuration()));
+  access.onTokenEnd((id) => {
+    quotas.forget(id);
+    void registry.forgetOwner(id);
+  });
+  return quotas;
 }
 
 /** The other nodes, and whether a command would be accepted, by this node or another one. */

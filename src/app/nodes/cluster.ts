@@ -53,8 +53,8 @@ export function buildCluster({ instance }: Engine, parts: Shown, context: Runtim
     log: log('cluster'),
   });
   closers.push(() => gateway[Symbol.asyncDispose]());
-  access.onTokenEnd((id) => {
-    gateway.endAccess(id);
+  access.onTokenEnd((id, where) => {
+    if (where === 'here') gateway.endAccess(id);
   });
   return gateway;
 }

@@ -8,7 +8,7 @@ interface Evictable {
 export class SpoolBudget {
   readonly #maxBytes: number;
   #left: number;
-  /** Files of ended commands, oldest first. */
+  /** Outputs of ended commands, oldest first. */
   readonly #ended = new Set<Evictable>();
 
   constructor(maxBytes: number) {

@@ -32,14 +32,16 @@ export class Spool {
   #block: Buffer | undefined;
   #blockLength = 0;
   readonly #queue: Buffer[] = [];
+  /** Open while the command runs; afterwards only while the file is read or written. */
   #fd: number | undefined;
+  /** Reads and writes that use the descriptor. */
+  #users = 0;
   #writing: Promise<void> | undefined;
-  /** Pending reads. */
-  #reading: Promise<unknown> | undefined;
   #onUncongested: (() => void) | undefined;
   /** Accepts no more: the budget is used up, or the file has failed. */
   #isFull = false;
   #hasFailed = false;
+  #hasEnded = false;
   #isDisposed = false;
   #error: string | undefined;
 
@@ -91,17 +93,15 @@ export class Spool {
   async read(offset: number, length: number): Promise<Buffer> {
     if (this.#memory) return Buffer.from(this.#memory.subarray(offset, Math.min(offset + length, this.#kept)));
     if (offset + length > this.#written) await this.flush();
-    if (this.#fd === undefined || offset >= this.#written) return Buffer.alloc(0);
+    if (!this.#isOnDisk || this.#isDisposed || offset >= this.#written) return Buffer.alloc(0);
     const buffer = Buffer.allocUnsafe(Math.min(length, this.#written - offset));
-    const reading = readAt(this.#fd, buffer, 0, buffer.length, offset);
-    this.#reading = Promise.allSettled([this.#reading, reading]);
-    const { bytesRead } = await reading;
+    const { bytesRead } = await this.#withFile((fd) => readAt(fd, buffer, 0, buffer.length, offset));
     return buffer.subarray(0, bytesRead);
   }
 
   /** Waits until the kept bytes are written, or have failed: then `error` is final. Undefined for small outputs. */
   flush(): Promise<void> | undefined {
-    if (this.#fd === undefined) return undefined;
+    if (!this.#isOnDisk) return undefined;
     this.#flushBlock();
     return this.#writing;
   }
@@ -109,7 +109,9 @@ export class Spool {
   /** Notes that the command has ended: its background jobs may still write, but may be evicted. */
   end(): void {
     void this.flush();
-    if (this.#fd !== undefined) this.#budget.noteEnd(this);
+    this.#hasEnded = true;
+    this.#budget.noteEnd(this);
+    void this.#closeUnused();
   }
 
   /** Evicts this spool for newer output. */
@@ -128,22 +130,44 @@ export class Spool {
     this.#budget.forget(this);
     this.#budget.give(this.#kept);
     this.#kept = 0;
+    this.#hasEnded = true;
     await this.#writing;
+    await this.#closeUnused();
+    if (this.#isOnDisk) await removeFile(this.#path, { force: true });
+  }
+
+  get #isOnDisk(): boolean {
+    return this.#path !== '';
+  }
+
+  /** Calls back with the file open. */
+  async #withFile<T>(use: (fd: number) => Promise<T>): Promise<T> {
+    this.#fd ??= openSync(this.#path, constants.O_RDWR | constants.O_NOFOLLOW);
+    this.#users += 1;
+    try {
+      return await use(this.#fd);
+    } finally {
+      this.#users -= 1;
+      await this.#closeUnused();
+    }
+  }
+
+  /** Closes the file of an ended command: hundreds of those are kept. */
+  async #closeUnused(): Promise<void> {
     const fd = this.#fd;
-    if (fd === undefined) return;
+    if (fd === undefined || !this.#hasEnded || this.#users > 0) return;
     // Cleared first: later reads must not use a descriptor number that may have been reused.
     this.#fd = undefined;
-    await this.#reading;
-    await closeFd(fd);
-    await removeFile(this.#path, { force: true });
+    // EIO: what could not be written shows when it is read.
+    await closeFd(fd).catch(() => undefined);
   }
 
   #keep(bytes: Uint8Array): void {
     const total = this.#kept + bytes.length;
-    if (this.#fd === undefined && total <= IN_MEMORY_BYTES) {
+    if (!this.#isOnDisk && total <= IN_MEMORY_BYTES) {
       this.#growMemory(total).set(bytes, this.#kept);
     } else {
-      if (this.#fd === undefined) this.#moveToFile();
+      if (!this.#isOnDisk) this.#moveToFile();
       if (this.#hasFailed) {
         this.#budget.give(bytes.length);
         return;
@@ -164,14 +188,15 @@ export class Spool {
 
   #moveToFile(): void {
     const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-    this.#path = join(this.#directory, randomBytes(12).toString('hex'));
+    const path = join(this.#directory, randomBytes(12).toString('hex'));
     try {
-      this.#fd = openSync(this.#path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+      this.#fd = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     } catch (error) {
       // Without a file the beginning stays in memory, and the rest is lost.
       this.#fail(error);
       return;
     }
+    this.#path = path;
     const memory = this.#memory;
     this.#memory = undefined;
     if (memory) this.#append(memory.subarray(0, this.#kept));
@@ -198,11 +223,10 @@ export class Spool {
   }
 
   async #writeQueue(): Promise<void> {
-    const fd = this.#fd;
-    while (fd !== undefined && this.#queue.length > 0) {
+    while (this.#queue.length > 0) {
       const blocks = this.#queue.slice();
       try {
-        await this.#writeAll(fd, blocks);
+        await this.#withFile((fd) => this.#writeAll(fd, blocks));
       } catch (error) {
         this.#fail(error);
       }

@@ -51,13 +51,22 @@ export interface AccessOptions {
   readonly hasSandboxes: () => boolean;
 }
 
+/**
+ * Called when the access of a principal has ended.
+ * @param where whether this node has ended it, or the one whose client it is
+ */
+type EndListener = (id: string, where: 'here' | 'elsewhere') => void;
+
+/** Principals of other nodes that are remembered. */
+const MAX_ENDED_ELSEWHERE = 4096;
+
 /** Authenticates connections, for every transport. */
 export class Access {
   readonly #options: AccessOptions;
   readonly #failures = new FailedAttempts();
   readonly #insideSockets = new PidNamespaceSockets();
-  readonly #endListeners: ((id: string) => void)[] = [];
-  /** Principals of other nodes whose access has ended there. */
+  readonly #endListeners: EndListener[] = [];
+  /** Principals of other nodes whose access has ended there: the last ones, for confirmations that still wait. */
   readonly #endedElsewhere = new Set<string>();
 
   constructor(options: AccessOptions) {
@@ -134,25 +143,33 @@ export class Access {
     return id === LOCAL_ID || this.#options.tokens.isActive(id);
   }
 
-  /** Calls the listener with the id of each token that ends. */
-  onTokenEnd(listener: (id: string) => void): void {
+  /** Calls the listener with the id of each principal whose access ends for good: its token, or its sign-in. */
+  onTokenEnd(listener: EndListener): void {
     this.#endListeners.push(listener);
   }
 
-  /** Notes that a token has ended. */
+  /** Notes that a token, or a page that is a principal of its own, has ended. */
   noteTokenEnd(id: string): void {
-    for (const listener of this.#endListeners) listener(id);
+    this.#tellEnd(id, 'here');
   }
 
   /** Notes that another node has ended the access of a principal, or has accepted it again. */
   noteElsewhere(id: string, isActive: boolean): void {
-    if (isActive) this.#endedElsewhere.delete(id);
-    else this.#endedElsewhere.add(id);
+    this.#endedElsewhere.delete(id);
+    if (isActive) return;
+    this.#endedElsewhere.add(id);
+    const [oldest] = this.#endedElsewhere;
+    if (oldest !== undefined && this.#endedElsewhere.size > MAX_ENDED_ELSEWHERE) this.#endedElsewhere.delete(oldest);
+    this.#tellEnd(id, 'elsewhere');
   }
 
   /** Reads the tokens again. */
   refresh(): void {
     this.#options.tokens.refresh();
+  }
+
+  #tellEnd(id: string, where: 'here' | 'elsewhere'): void {
+    for (const listener of this.#endListeners) listener(id, where);
   }
 
   #judge({ token, origin: { peer, whyForeign } }: Credentials): Authentication {

@@ -40,11 +40,14 @@ interface Page extends SignedInPage {
 /** Page tokens: the sign-ins of browsers, in memory. They end with the daemon, and with the token of their maker. */
 export class PageTokens implements Disposable {
   readonly #audit: AuditTrail;
+  readonly #onEnd: (id: string) => void;
   /** By hash of the secret, the oldest first. */
   readonly #pages = new Map<string, Page>();
 
-  constructor(audit: AuditTrail) {
+  /** @param onEnd called with the id of each principal that was made for a page, when its sign-in has ended */
+  constructor(audit: AuditTrail, onEnd: (id: string) => void = () => undefined) {
     this.#audit = audit;
+    this.#onEnd = onEnd;
   }
 
   /**
@@ -111,6 +114,7 @@ export class PageTokens implements Disposable {
     if (!page) return false;
     this.#pages.delete(key);
     page.ending.abort(new AdapterError('UNAUTHORIZED', why));
+    if (page.principal.id !== page.maker) this.#onEnd(page.principal.id);
     this.#audit.record({ event: 'page_signed_out', principal: auditPrincipal(page.principal), details: { why } });
     return true;
   }

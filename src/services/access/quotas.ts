@@ -36,6 +36,11 @@ export class Quotas {
     throw new AdapterError('RATE_LIMITED', message, { details: { retry_after_ms: wait } });
   }
 
+  /** Forgets a principal whose access has ended. */
+  forget(id: string): void {
+    this.#meters.delete(id);
+  }
+
   /**
    * Checks that a principal with `running` one-shot commands may start another one.
    * @throws AdapterError SESSION_LIMIT

@@ -12,7 +12,6 @@ import type { CommandSpan, Traces } from '../../core/traces/traces.js';
 import { Command } from '../../engine/command/command.js';
 import type { CommandSpec } from '../../engine/command/command-spec.js';
 import type { Warning } from '../../engine/command/outcome.js';
-import { SpoolBudget } from '../../engine/output/spool-budget.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
@@ -68,16 +67,9 @@ export class CommandFactory {
   readonly #options: CommandFactoryOptions;
   /** Number of running one-shots by owner id. */
   readonly #oneShotsOf = new Map<string, number>();
-  /** Spool budgets by owner id: all one-shots of a principal share one. */
-  readonly #oneShotBudgets = new Map<string, SpoolBudget>();
 
   constructor(options: CommandFactoryOptions) {
     this.#options = options;
-  }
-
-  /** Bytes of one-shot output kept in spools. */
-  get spoolBytes(): number {
-    return [...this.#oneShotBudgets.values()].reduce((sum, { usedBytes }) => sum + usedBytes, 0);
   }
 
   /**
@@ -97,7 +89,7 @@ export class CommandFactory {
     const record: CommandRecord = {
       command: new Command(this.#specOf(request, traced, place, limits), {
         spoolDirectory,
-        budget: session?.budget ?? this.#oneShotBudgetOf(owner),
+        budget: session?.budget ?? registry.budgetOf(owner, limits.spoolMaxBytes),
         meters: metrics.output,
         secrets: secrets.patterns,
       }),
@@ -212,12 +204,6 @@ export class CommandFactory {
     const count = (this.#oneShotsOf.get(id) ?? 0) + by;
     if (count > 0) this.#oneShotsOf.set(id, count);
     else this.#oneShotsOf.delete(id);
-  }
-
-  #oneShotBudgetOf({ id }: Principal): SpoolBudget {
-    let budget = this.#oneShotBudgets.get(id);
-    if (!budget) this.#oneShotBudgets.set(id, (budget = new SpoolBudget(this.#options.limits().spoolMaxBytes)));
-    return budget;
   }
 
   #checkRoom(session: SessionRecord | undefined, owner: Principal, { queueLimit, maxOneShots }: CommandLimits): void {

@@ -44,7 +44,7 @@ export class Commands {
 
   /** Bytes of one-shot output kept in spools. */
   get spoolBytes(): number {
-    return this.#options.factory.spoolBytes;
+    return this.#options.registry.spoolBytes;
   }
 
   /** Runs a command, or returns the result of the command that was requested with the same id. */

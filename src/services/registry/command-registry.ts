@@ -3,6 +3,7 @@ import { type Principal, type AccessKind, canAccess } from '../../core/access/pr
 import { nodeOf } from '../../core/cluster/node-id.js';
 import { AdapterError } from '../../core/errors.js';
 import { RecentSet } from '../../core/recent-set.js';
+import { SpoolBudget } from '../../engine/output/spool-budget.js';
 import { CommandJournal } from './command-journal.js';
 import type { CommandRecord } from './command-record.js';
 
@@ -21,6 +22,12 @@ interface EndedCommands {
   bytes: number;
 }
 
+/** What remains of owners whose access has ended. */
+interface Departed {
+  readonly owner: Principal;
+  readonly lastActiveMs: number;
+}
+
 /** The commands of one owner. Clients choose the ids, so ids of different owners are unrelated. */
 class OwnCommands {
   readonly owner: Principal;
@@ -33,6 +40,9 @@ class OwnCommands {
 
   #running = 0;
   #lastEndMs = 0;
+  #budget: SpoolBudget | undefined;
+  /** Called when there is no command any more; undefined as long as the owner may come again. */
+  #onEmpty: (() => void) | undefined;
 
   constructor(owner: Principal, journal: CommandJournal) {
     this.owner = owner;
@@ -42,6 +52,16 @@ class OwnCommands {
   /** When a command last ran, as Unix time in milliseconds; Infinity while one runs. */
   get lastActiveMs(): number {
     return this.#running > 0 ? Infinity : this.#lastEndMs;
+  }
+
+  /** Bytes of one-shot output that is kept. */
+  get spoolBytes(): number {
+    return this.#budget?.usedBytes ?? 0;
+  }
+
+  /** What all one-shots share. */
+  budget(maxBytes: number): SpoolBudget {
+    return (this.#budget ??= new SpoolBudget(maxBytes));
   }
 
   find(commandId: string): CommandRecord | undefined {
@@ -81,6 +101,15 @@ class OwnCommands {
     await Promise.all(records.map((record) => this.#forget(record)));
   }
 
+  /** Drops the one-shots that have ended, and the others when they end; calls back when there is no command any more. */
+  async leave(onEmpty: () => void): Promise<void> {
+    this.#onEmpty = onEmpty;
+    const oneShots = this.#ended.get('')?.entries ?? [];
+    this.#ended.delete('');
+    await Promise.all(oneShots.map(({ record }) => this.#forget(record)));
+    if (this.#records.size === 0) onEmpty();
+  }
+
   async clear(): Promise<void> {
     this.#ended.clear();
     await Promise.all([...this.#records.values()].map((record) => this.#forget(record)));
@@ -88,6 +117,10 @@ class OwnCommands {
 
   #noteEnd(record: CommandRecord): void {
     if (!this.#records.has(record.command.id)) return;
+    if (this.#onEmpty && record.sessionId === null) {
+      void this.#forget(record);
+      return;
+    }
     const key = record.sessionId ?? '';
     const ended = this.#ended.get(key) ?? { entries: [], bytes: 0 };
     this.#ended.set(key, ended);
@@ -107,6 +140,7 @@ class OwnCommands {
     this.#journal.remove(record);
     this.#records.delete(command.id);
     this.#forgotten.add(command.id);
+    if (this.#records.size === 0) this.#onEmpty?.();
     await Promise.all([command.stdout[Symbol.asyncDispose](), command.stderr[Symbol.asyncDispose]()]);
   }
 }
@@ -116,6 +150,8 @@ export class CommandRegistry {
   /** All commands in the order of their acceptance. */
   readonly journal: CommandJournal;
   readonly #owners = new Map<string, OwnCommands>();
+  /** The last active one of each user of the machine, by its name; '' is the daemon's. */
+  readonly #departed = new Map<string, Departed>();
 
   /** @param node name of this node of a cluster; undefined for a daemon alone */
   constructor(node: string | undefined) {
@@ -166,12 +202,36 @@ export class CommandRegistry {
     );
   }
 
+  /** Bytes of the output of one-shots that is kept. */
+  get spoolBytes(): number {
+    return [...this.#owners.values()].reduce((sum, { spoolBytes }) => sum + spoolBytes, 0);
+  }
+
+  /** What all one-shots of an owner share. */
+  budgetOf(owner: Principal, maxBytes: number): SpoolBudget {
+    return this.#of(owner).budget(maxBytes);
+  }
+
   /** Adds a command; when it has ended, older ones of its owner may be dropped. */
   add(record: CommandRecord): void {
-    const { id } = record.owner;
-    let own = this.#owners.get(id);
-    if (!own) this.#owners.set(id, (own = new OwnCommands(record.owner, this.journal)));
-    own.add(record);
+    this.#of(record.owner).add(record);
+  }
+
+  /**
+   * Drops what belongs to an owner whose access has ended: at once what has ended without a session, all else when it
+   * ends, or with its session.
+   * @param owner id of a principal
+   */
+  async forgetOwner(owner: string): Promise<void> {
+    const own = this.#owners.get(owner);
+    await own?.leave(() => {
+      if (this.#owners.get(owner) !== own) return;
+      this.#owners.delete(owner);
+      const { owner: principal, lastActiveMs } = own;
+      const last = this.#departed.get(principal.runAs ?? '');
+      if (!last || last.lastActiveMs < lastActiveMs)
+        this.#departed.set(principal.runAs ?? '', { owner: principal, lastActiveMs });
+    });
   }
 
   /**
@@ -180,7 +240,7 @@ export class CommandRegistry {
    * @param sinceMs Unix time in milliseconds
    */
   othersActiveSince({ id, runAs }: Principal, sinceMs: number): readonly Principal[] {
-    return [...this.#owners.values()]
+    return [...this.#owners.values(), ...this.#departed.values()]
       .filter(({ owner, lastActiveMs }) => owner.id !== id && owner.runAs === runAs && lastActiveMs >= sinceMs)
       .map(({ owner }) => owner);
   }
@@ -193,6 +253,12 @@ export class CommandRegistry {
   /** Drops everything. */
   async clear(): Promise<void> {
     await Promise.all([...this.#owners.values()].map((own) => own.clear()));
+  }
+
+  #of(owner: Principal): OwnCommands {
+    let own = this.#owners.get(owner.id);
+    if (!own) this.#owners.set(owner.id, (own = new OwnCommands(owner, this.journal)));
+    return own;
   }
 
   #findOthers(

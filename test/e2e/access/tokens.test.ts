@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientError, connect } from '../../../src/client/index.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
+import { descriptorCount } from '../../support/processes.js';
 import { WireClient } from '../../support/wire.js';
 import { callCli } from '../cli/in-process.js';
 import { type CliResult } from '../cli/support.js';
@@ -104,6 +105,22 @@ describe('a daemon that runs notices', () => {
     expect(await ended).toBe('the token goes was revoked');
     expect((await other.run('echo on')).stdout).toBe('on\n');
     expect(daemon.tokens.read().tokens.map(({ name }) => name)).not.toContain('goes');
+  });
+
+  it('a revoked token: the outputs that were kept for it are dropped', async () => {
+    const spooled = () =>
+      readdirSync(join(daemon.directory, 'state', 'spool'), { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      ).length;
+    const before = [spooled(), descriptorCount(daemon.pid)];
+    await using client = await come(daemon.createToken('agent', 'prints'));
+    for (let count = 0; count < 3; count++) await client.run('seq 20000');
+    expect(spooled()).toBe(before[0]! + 3);
+    daemon.tokens.revoke('prints');
+    await endOf(client);
+    await eventually(() => {
+      expect([spooled(), descriptorCount(daemon.pid)]).toEqual(before);
+    });
   });
 
   it('a replaced token: the old one ends, the new one has its sessions', async () => {

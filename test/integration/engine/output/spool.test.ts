@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { Spool } from '../../../../src/engine/output/spool.js';
+import { descriptorCount } from '../../../support/processes.js';
 import { SpoolBudget } from '../../../../src/engine/output/spool-budget.js';
 
 const KIB = 1024;
@@ -99,6 +100,32 @@ describe('Spool', () => {
     await spool.giveWay();
     expect((await read).equals(pattern(MIB))).toBe(true);
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it('has no descriptor open for a command that has ended, which may still write', async () => {
+    const before = descriptorCount(process.pid);
+    await using spool = new Spool(directory, new SpoolBudget(MIB));
+    spool.write(pattern(100 * KIB));
+    expect(descriptorCount(process.pid)).toBe(before + 1);
+    spool.end();
+    await spool.flush();
+    expect(descriptorCount(process.pid)).toBe(before);
+    const reads = [0, 50 * KIB].map((offset) => spool.read(offset, 50 * KIB));
+    expect(Buffer.concat(await Promise.all(reads)).equals(pattern(100 * KIB))).toBe(true);
+    spool.write(Buffer.from('late'));
+    expect((await spool.read(100 * KIB, 10)).toString()).toBe('late');
+    expect(descriptorCount(process.pid)).toBe(before);
+  });
+
+  it.each([10, 40])('makes room though its %i KiB at the end of its command were in memory', async (size) => {
+    const budget = new SpoolBudget(100 * KIB);
+    await using old = new Spool(directory, budget);
+    old.write(pattern(10 * KIB));
+    old.end();
+    old.write(pattern((size - 10) * KIB));
+    await using newer = new Spool(directory, budget);
+    newer.write(pattern(95 * KIB));
+    expect([old.keptBytes, newer.keptBytes, newer.error]).toEqual([0, 95 * KIB, undefined]);
   });
 
   it('removes its file', async () => {

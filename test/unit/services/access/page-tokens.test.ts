@@ -16,10 +16,13 @@ const person = (number: number): Principal => ({
 
 let links: DashboardLinks;
 let pages: PageTokens;
+/** Principals of pages that have ended. */
+let ended: string[];
 beforeEach(() => {
   vi.useFakeTimers();
   links = new DashboardLinks({ isServed: true, endOfToken: () => undefined });
-  pages = new PageTokens(NO_AUDIT);
+  ended = [];
+  pages = new PageTokens(NO_AUDIT, (id) => ended.push(id));
 });
 afterEach(() => {
   pages[Symbol.dispose]();
@@ -62,6 +65,15 @@ describe('a link', () => {
 });
 
 describe('a page', () => {
+  it('with a lower role than its maker is a principal of its own, whose end is told', () => {
+    const own = open(person(1));
+    const lower = links.use(links.create({ role: 'viewer' }, { principal: person(1), sink: undefined }).path.slice(7));
+    const page = pages.signIn(lower!, 'a test');
+    for (const { secret } of [own, page]) pages.signOut(secret);
+    expect(ended).toEqual([page.principal.id]);
+    expect(page.principal.id).not.toBe(own.principal.id);
+  });
+
   it('is signed in for at most 12 hours', () => {
     const { secret, principal } = open(LOCAL_PRINCIPAL);
     const found = pages.find(secret);
