@@ -1,3 +1,4 @@
+import { linkSignals } from '../core/abort.js';
 import type { SignalName } from '../core/signals.js';
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import { CommandOutput } from './output/command-output.js';
@@ -31,12 +32,15 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
     this.id = request.command_id;
     this.#output = request.stream === true ? this.#followOutput() : undefined;
     const broken = input && new AbortController();
-    const signal = broken && given ? AbortSignal.any([broken.signal, given]) : (broken?.signal ?? given);
+    const linked = broken && linkSignals(broken.signal, given);
+    const signal = linked?.signal ?? given;
     this.result = this.#run(signal);
     // The iterator reports the failure too: without a handler it would be an unhandled rejection.
     this.result.catch(() => undefined);
     if (this.#output || signal) void this.#follow(signal);
     if (input) this.#feed(input, broken);
+    const unlink = () => linked?.[Symbol.dispose]();
+    this.#whenEnded().then(unlink, unlink);
   }
 
   /** As `result.then`. */

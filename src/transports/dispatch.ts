@@ -48,10 +48,11 @@ export async function dispatch(
 ): Promise<Reply> {
   const { services } = context;
   if (!isRequestName(name)) {
+    const error = refusalOf(services, caller, unknownRequest(name));
     setImmediate(() => {
-      services.metrics.requestAnswered('unknown', 'UNKNOWN_REQUEST', 0);
+      services.metrics.requestAnswered('unknown', error.code, 0);
     });
-    return services.secrets.value({ error: unknownRequest(name) });
+    return services.secrets.value({ error });
   }
   // Each handler's type fits its request, but TypeScript cannot correlate the union over all names.
   const handler = handlers[name] as (
@@ -107,7 +108,7 @@ export async function carryOut<N extends RequestName, T extends object>(
   return reply;
 }
 
-/** The reply to a message that exceeds the size limit. It counts as a request. */
+/** The reply to a message that exceeds the size limit. It counts as the requests that fit into its size. */
 export function refuseOversized(
   { services, maxMessageBytes }: { readonly services: Services; readonly maxMessageBytes: number },
   name: string,
@@ -116,10 +117,26 @@ export function refuseOversized(
 ): { readonly error: ErrorBody } {
   const message = `${name.slice(0, MAX_SHOWN_NAME)} takes ${bytes} bytes, the daemon at most ${maxMessageBytes} (max_message_bytes)`;
   const details = { bytes, max_bytes: maxMessageBytes };
-  const error = new AdapterError('PAYLOAD_TOO_LARGE', message, { details }).toBody();
+  const weight = Math.ceil(bytes / maxMessageBytes);
+  const error = refusalOf(services, caller, new AdapterError('PAYLOAD_TOO_LARGE', message, { details }), weight);
   services.metrics.requestAnswered(isRequestName(name) ? name : 'unknown', error.code, 0);
   if (isRequestName(name)) services.requestAudit.answered(name, undefined, { error }, caller);
   return { error };
+}
+
+/** Counts a request that is not looked at, and returns its error, or that of the rate limit. */
+function refusalOf(services: Services, caller: Caller, refusal: AdapterError, weight?: number): ErrorBody {
+  try {
+    countRequest(services, caller, weight);
+    return refusal.toBody();
+  } catch (limit) {
+    return (limit as AdapterError).toBody();
+  }
+}
+
+/** The node of the client has counted a request that it relays. */
+function countRequest({ quotas }: Services, { relayedBy, principal }: Caller, weight?: number): void {
+  if (relayedBy === undefined) quotas.countRequest(principal, weight);
 }
 
 /** A reply, and whether another node has made it. */
@@ -139,7 +156,7 @@ async function handle<N extends RequestName, T extends object>(
     if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {
       throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     }
-    if (caller.relayedBy === undefined) services.quotas.countRequest(caller.principal);
+    countRequest(services, caller);
     assertPermitted(caller.principal.role, name);
     const request = parsePayload(requests[name].input, name, payload) as Request<N>;
     // A node answers what another one has sent on to it.
@@ -190,14 +207,14 @@ function routeOf<N extends RequestName, T extends object>(
 /** Longest request name repeated to the client, in characters. */
 const MAX_SHOWN_NAME = 100;
 
-function unknownRequest(name: string): ErrorBody {
+function unknownRequest(name: string): AdapterError {
   const shown = name.slice(0, MAX_SHOWN_NAME);
   const names = Object.keys(requests);
   const meant = findNearest(shown, names);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   return new AdapterError('UNKNOWN_REQUEST', `there is no request ${JSON.stringify(shown)}${hint}`, {
     details: { ...(meant !== undefined && { nearest: meant }), requests: names },
-  }).toBody();
+  });
 }
 
 function bodyOf(error: unknown, name: RequestName, log: Log): ErrorBody {

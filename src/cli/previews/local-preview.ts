@@ -70,7 +70,7 @@ export class LocalPreview implements AsyncDisposable {
       gone.abort();
     });
     try {
-      const answer = await this.#ask(request, { body: hasBody(request) ? request : undefined, over: gone.signal });
+      const answer = await this.#ask(request, { body: hasBody(request) ? request : undefined, over: [gone.signal] });
       sendAnswer(answer, passedAnswerHeaders(answer.response.headers), response);
     } catch (error) {
       sayWhy(response, 502, `the daemon gave no answer: ${(error as Error).message}`);
@@ -90,7 +90,7 @@ export class LocalPreview implements AsyncDisposable {
       return;
     }
     try {
-      const answer = await this.#ask(request, { body: undefined, over: gone.signal, isUpgrade: true });
+      const answer = await this.#ask(request, { body: undefined, over: [gone.signal], isUpgrade: true });
       const headers = passedAnswerHeaders(answer.response.headers, answer.upgraded !== undefined);
       joinUpgraded({ ...answer, headers }, { client, head });
     } catch {

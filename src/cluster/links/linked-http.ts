@@ -85,7 +85,7 @@ export class LinkedHttp implements Disposable {
     const sent = { ...headers, ...headersOf(trace), [TICKET_HEADER]: ticket };
     const upstream = this.#request(path, { method, headers: sent });
     try {
-      return await exchangeWith(upstream, { body, trailers, over: AbortSignal.any([open.broken, gone]) });
+      return await exchangeWith(upstream, { body, trailers, over: [open.broken, gone] });
     } catch (cause) {
       if (gone.aborted) throw new AdapterError('INVALID_REQUEST', 'the client has broken the request off');
       const { message } = (open.broken.aborted ? open.broken.reason : cause) as Error;

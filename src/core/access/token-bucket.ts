@@ -14,12 +14,15 @@ export class TokenBucket {
     this.#countedAt = now;
   }
 
-  /** Takes one token. Returns 0 on success, otherwise the time until one is available, in milliseconds. */
-  take({ perSecond, burst }: RateLimit, now: number): number {
+  /**
+   * Takes tokens if one is there; those that are missing are owed, at most `burst`.
+   * @returns 0 on success, otherwise the time until one is there, in milliseconds
+   */
+  take({ perSecond, burst }: RateLimit, now: number, tokens = 1): number {
     this.#left = Math.min(burst, this.#left + ((now - this.#countedAt) * perSecond) / 1000);
     this.#countedAt = now;
     if (this.#left < 1) return Math.ceil(((1 - this.#left) * 1000) / perSecond);
-    this.#left -= 1;
+    this.#left = Math.max(-burst, this.#left - tokens);
     return 0;
   }
 }

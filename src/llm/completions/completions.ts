@@ -1,3 +1,4 @@
+import { linkSignals } from '../../core/abort.js';
 import { isAscii, isUtf8 } from 'node:buffer';
 import { resolve } from 'node:path';
 
@@ -118,7 +119,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
     const instructions = await this.#instructionsOf(model, directory);
     await using worktree = isIsolated ? await this.#options.worktrees.make(directory) : undefined;
     const isHeldBack = isKnownAtEnd(request, model);
-    const ending = AbortSignal.any([signal, this.#closing.signal]);
+    using ending = linkSignals(signal, this.#closing.signal);
     const reply = await this.#ask(principal, model, {
       messages: [{ role: 'user', content: taskPrompt(instructions, request.messages) }],
       model: model.model,
@@ -128,7 +129,7 @@ export class Completions implements CompletionsPort, AsyncDisposable {
       timeoutMs: model.timeoutMs ?? this.#options.catalogue.timeoutMsOf(model.driver),
       format: request.format,
       onChunk: isHeldBack ? undefined : onChunk,
-      signal: ending,
+      signal: ending.signal,
     });
     const content = request.format ? asJson(reply, model) : normalize(reply, model, onChunk !== undefined);
     if (isHeldBack) onChunk?.(this.#options.secrets.text(content));

@@ -21,15 +21,16 @@ export class Quotas {
 
   /**
    * Counts a request against the rate limit.
+   * @param weight number of requests that it counts as
    * @throws AdapterError RATE_LIMITED
    */
-  countRequest({ id, isLocalPeer }: Principal): void {
+  countRequest({ id, isLocalPeer }: Principal, weight = 1): void {
     if (isLocalPeer) return;
     const { requests } = this.#limits();
     const now = performance.now();
     let meter = this.#meters.get(id);
     if (!meter) this.#meters.set(id, (meter = new TokenBucket(requests, now)));
-    const wait = meter.take(requests, now);
+    const wait = meter.take(requests, now, weight);
     if (wait === 0) return;
     const { perSecond, burst } = requests;
     const message = `a token may make ${perSecond} requests a second, ${burst} at once (requests_per_second); wait ${wait} ms`;

@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 
+import { onAbort } from '../../core/abort.js';
+
 /** Longest time for a connection, in milliseconds. */
 const CONNECT_MS = 5000;
 
@@ -10,8 +12,8 @@ export interface ExchangeOptions {
   readonly body: Readable | undefined;
   /** What follows a body of unknown length, once the body has ended; by default nothing. */
   readonly trailers?: (() => NodeJS.Dict<string>) | undefined;
-  /** Closes the connection when aborted. */
-  readonly over: AbortSignal;
+  /** Any of them closes the connection when it is aborted. */
+  readonly over: readonly AbortSignal[];
 }
 
 /** What a server has answered. */
@@ -81,13 +83,13 @@ function limitConnecting(upstream: ClientRequest): void {
   upstream.once('close', clear);
 }
 
-function destroyOn(over: AbortSignal, stream: ClientRequest | Duplex | IncomingMessage): void {
-  const destroy = () => {
-    stream.destroy();
-  };
-  over.addEventListener('abort', destroy, { once: true });
+function destroyOn(over: readonly AbortSignal[], stream: ClientRequest | Duplex | IncomingMessage): void {
+  const ends = over.map((signal) =>
+    onAbort(signal, () => {
+      stream.destroy();
+    }),
+  );
   stream.once('close', () => {
-    over.removeEventListener('abort', destroy);
+    for (const end of ends) end();
   });
-  if (over.aborted) destroy();
 }

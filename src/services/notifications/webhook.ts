@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { linkSignals } from '../../core/abort.js';
 import { type Notification, type NotificationEvent, renderBody } from '../../core/notifications/notification.js';
 import { isWorthRetrying, pauseBeforeRetry } from '../../core/notifications/retries.js';
 import type { Log } from '../../core/logging/log.js';
@@ -122,13 +123,14 @@ export class Webhook implements AsyncDisposable {
 
   async #attempt({ id, event, body }: Delivery): Promise<Attempt> {
     const { url, secret, timeoutMs } = this.#settings;
+    using late = linkSignals(this.#ending.signal, AbortSignal.timeout(timeoutMs));
     const timestamp = String(Math.floor(Date.now() / 1000));
     try {
       const response = await fetch(url, {
         method: 'POST',
         body,
         redirect: 'manual',
-        signal: AbortSignal.any([this.#ending.signal, AbortSignal.timeout(timeoutMs)]),
+        signal: late.signal,
         headers: {
           'content-type': 'application/json',
           'user-agent': 'shell-adapter',

@@ -57,6 +57,7 @@ export class McpAnswers implements AsyncDisposable {
       return known ?? Response.json(NO_SUCH_SESSION, { status: 404 });
     }
     if (isInitialize(body) && (await isLegacyRequest(asked, body))) {
+      this.#options.services.quotas.countRequest(grant.principal);
       // Later requests of the session belong to other traces.
       const lasting = { ...client, trace: undefined };
       return this.#sessions.begin(asked, connection, (orphaned) => this.#serverFor(lasting, orphaned));

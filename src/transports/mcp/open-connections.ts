@@ -15,6 +15,11 @@ export class OpenConnections implements Disposable {
     return this.#orphan.signal;
   }
 
+  /** Whether there is a connection now. */
+  get isOpen(): boolean {
+    return this.#open > 0;
+  }
+
   /** Counts a connection until `over` resolves. */
   add(over: Promise<void>): void {
     this.#open += 1;

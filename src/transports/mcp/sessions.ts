@@ -5,14 +5,16 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
+import { onAbort } from '../../core/abort.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES } from '../../core/ids.js';
 import { base64Url } from '../../core/output/base64.js';
 import type { Authentication } from '../../services/access/access.js';
 import { OpenConnections } from './open-connections.js';
 
-/** Maximum number of sessions, of all clients together. */
+/** Maximum number of sessions, of all clients together, and of those with one token. */
 const MAX_SESSIONS = 256;
+const MAX_SESSIONS_OF_OWNER = 32;
 /**
  * Idle time after which a session may be evicted for a new one, in milliseconds: killed clients do not close theirs.
  */
@@ -58,27 +60,39 @@ export class McpSessions implements AsyncDisposable {
     { body, grant, over }: McpConnection,
     createServer: (orphaned: () => AbortSignal) => McpServer,
   ): Promise<Response> {
-    this.#makeRoom();
+    const owner = grant.principal.id;
+    const evicted = this.#evictedFor(owner);
     const id = base64Url(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#end(id),
+      // Not for a request that the library refuses, such as one with headers that do not fit.
+      onsessioninitialized: () => {
+        if (evicted !== undefined) void this.#end(evicted);
+        this.#sessions.set(id, {
+          owner,
+          transport,
+          close,
+          lastUsed: performance.now(),
+          hasBatches: false,
+          connections,
+        });
+        connections.add(over);
+      },
     });
     const connections = new OpenConnections(ORPHAN_MS);
     const server = createServer(() => connections.orphaned);
     await server.connect(transport);
-    const close = () => server.close();
-    this.#sessions.set(id, {
-      owner: grant.principal.id,
-      transport,
-      close,
-      lastUsed: performance.now(),
-      hasBatches: false,
-      connections,
-    });
-    connections.add(over);
-    grant.ended?.addEventListener('abort', () => void this.#end(id), { once: true });
-    return transport.handleRequest(request, { parsedBody: body });
+    const stopWaiting = onAbort(grant.ended, () => void this.#end(id));
+    const close = async () => {
+      stopWaiting();
+      await server.close();
+    };
+    try {
+      return await transport.handleRequest(request, { parsedBody: body });
+    } finally {
+      if (!this.#sessions.has(id)) await close();
+    }
   }
 
   /** Answers a request of a session; undefined when the caller has no session with this id. */
@@ -104,15 +118,22 @@ export class McpSessions implements AsyncDisposable {
   }
 
   /**
-   * Evicts an idle session when the maximum is reached.
+   * The session that has to end before an owner can have another one; undefined when there is room. Of its own that is
+   * the one without a connection that was used longest ago: its client begins another one when it comes again.
    * @throws AdapterError SESSION_LIMIT
    */
-  #makeRoom(): void {
-    if (this.#sessions.size < MAX_SESSIONS) return;
+  #evictedFor(owner: string): string | undefined {
+    const byUse = [...this.#sessions].sort(([, one], [, other]) => one.lastUsed - other.lastUsed);
+    const own = byUse.filter(([, session]) => session.owner === owner);
     const before = performance.now() - IDLE_MS;
-    const [id] = [...this.#sessions].filter(([, { lastUsed }]) => lastUsed < before).map(([idle]) => idle);
-    if (id === undefined) throw new AdapterError('SESSION_LIMIT', `${MAX_SESSIONS} MCP sessions are open already`);
-    void this.#end(id);
+    const isFull = own.length >= MAX_SESSIONS_OF_OWNER;
+    if (!isFull && byUse.length < MAX_SESSIONS) return undefined;
+    const [evicted] = isFull
+      ? own.filter(([, { lastUsed, connections }]) => lastUsed < before || !connections.isOpen)
+      : byUse.filter(([, { lastUsed }]) => lastUsed < before);
+    if (evicted) return evicted[0];
+    const which = isFull ? `${own.length} MCP sessions of this client` : `${byUse.length} MCP sessions`;
+    throw new AdapterError('SESSION_LIMIT', `${which} are open already; close one, or wait`);
   }
 
   async #end(id: string): Promise<void> {

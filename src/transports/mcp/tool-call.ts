@@ -1,3 +1,4 @@
+import { linkSignals, onAbort } from '../../core/abort.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import { terminate } from '../../core/termination.js';
 import { type ToolAnswer, toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
@@ -148,7 +149,6 @@ async function watched(
   const { signal, orphaned, onProgress } = listener;
   const ended = run();
   const isOneShot = payload['session_id'] === undefined;
-  const stops = isOneShot && orphaned ? AbortSignal.any([signal, orphaned]) : signal;
   const end = () => {
     const send = async (name: string) => {
       const reply = await backend.request('signal_command', { command_id: commandId, signal: name });
@@ -156,13 +156,12 @@ async function watched(
     };
     void terminate(send, ended);
   };
-  if (stops.aborted) end();
-  else stops.addEventListener('abort', end, { once: true });
+  using stops = linkSignals(signal, isOneShot ? orphaned : undefined);
+  onAbort(stops.signal, end);
   const progress = onProgress && reportProgress(commandId, backend, onProgress);
   try {
     return await ended;
   } finally {
-    stops.removeEventListener('abort', end);
     progress?.[Symbol.dispose]();
   }
 }

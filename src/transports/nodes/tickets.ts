@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { FastifyRequest } from 'fastify';
 
+import { onAbort } from '../../core/abort.js';
 import { TICKET_HEADER } from '../../core/cluster/passed-headers.js';
 import { AdapterError } from '../../core/errors.js';
 import { randomNonce } from '../../services/access/link-proof.js';
@@ -15,7 +16,7 @@ const VALID_MS = 10_000;
  * that it knows the secret, is one given.
  */
 export class Tickets implements HttpAuthentication {
-  readonly #open = new Map<string, Admitted>();
+  readonly #open = new Map<string, { readonly admitted: Admitted; readonly forget: () => void }>();
   readonly #admitted = new WeakMap<IncomingMessage, Admitted>();
 
   /** Makes a ticket for a client; it ends with the access of the client. */
@@ -23,25 +24,26 @@ export class Tickets implements HttpAuthentication {
     const ticket = randomNonce();
     const forget = () => {
       clearTimeout(timer);
+      stop();
       this.#open.delete(ticket);
     };
+    this.#open.set(ticket, { admitted, forget });
     const timer = setTimeout(forget, VALID_MS).unref();
-    admitted.ended?.addEventListener('abort', forget, { once: true });
-    this.#open.set(ticket, admitted);
+    const stop = onAbort(admitted.ended, () => this.#open.get(ticket)?.forget());
     return ticket;
   }
 
   /** @throws AdapterError UNAUTHORIZED without a ticket, and for one that was used or has expired */
   readonly authenticate = ({ raw }: Pick<FastifyRequest, 'raw'>): Promise<void> => {
     const { [TICKET_HEADER]: ticket } = raw.headers;
-    const admitted = typeof ticket === 'string' ? this.#open.get(ticket) : undefined;
-    if (!admitted || typeof ticket !== 'string') {
+    const issued = typeof ticket === 'string' ? this.#open.get(ticket) : undefined;
+    if (!issued) {
       return Promise.reject(
         new AdapterError('UNAUTHORIZED', 'this port is for nodes: the request has no valid ticket'),
       );
     }
-    this.#open.delete(ticket);
-    this.#admitted.set(raw, admitted);
+    issued.forget();
+    this.#admitted.set(raw, issued.admitted);
     return Promise.resolve();
   };
 

@@ -29,7 +29,7 @@ export async function askPort(
   const { address, port, ended } = connection;
   try {
     const upstream = httpRequest({ host: address, port, method, path, headers, agent: false });
-    const answer = await exchange(upstream, { body, over: AbortSignal.any([ended, gone]) });
+    const answer = await exchange(upstream, { body, over: [ended, gone] });
     bodyOf(answer).once('close', () => {
       connection[Symbol.dispose]();
     });

@@ -7,6 +7,9 @@ import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 
+/** More than a message may have. */
+const LARGE = 'x'.repeat(2 * 1024 * 1024);
+
 it('a token has its number of sessions, though many are opened at once; others have theirs', async () => {
   await using daemon = await TestDaemon.startCold({ settings: { auth: { max_sessions_per_token: 3 } } });
   const come = (name: string) =>
@@ -44,6 +47,14 @@ it('a token has its number of requests, over all its connections; others have th
   await using local = await WireClient.connect(daemon.url);
   const others = await Promise.all(Array.from({ length: 50 }, () => ask(local)));
   expect(others.every(({ error }) => !error)).toBe(true);
+  // What is refused without a look counts too, and a message as its size.
+  for (const send of [
+    () => b.socket.emitWithAck('no_such_request', {}),
+    () => b.socket.emitWithAck('list_sessions', { x: LARGE }),
+  ]) {
+    const replies = (await Promise.all(Array.from({ length: 20 }, send))) as { error: { code: string } }[];
+    expect(replies.map(({ error }) => error.code)).toContain('RATE_LIMITED');
+  }
   // The limit is the configuration's, also when that is read again: so high that what has been used is back at once.
   const file = join(daemon.directory, 'config.yaml');
   writeFileSync(file, readFileSync(file, 'utf8').replace('requests_per_second: 5', 'requests_per_second: 100000'));

@@ -15,6 +15,7 @@ import { INITIALIZE, JSON_HEADERS } from './support.js';
 const HTTP_WAYS = MCP_WAYS.filter(([, { over }]) => over === 'http');
 
 const it = daemonTest();
+const itWithRates = daemonTest({ settings: { auth: { requests_per_second: 2 } } });
 const itWithTokens = daemonTest({ settings: { auth: { mode: 'token' } } });
 
 describe('sessions of MCP', () => {
@@ -48,6 +49,32 @@ describe('sessions of MCP', () => {
     await eventually(async () => {
       expect(await use(daemon.url, id, mine)).toMatchObject({ status: 401 });
     });
+  });
+
+  itWithTokens('are bounded for each token, and begun for fitting headers alone', async ({ daemon }) => {
+    const [busy, other] = [daemon.createToken('viewer', 'busy'), daemon.createToken('agent', 'other')];
+    const theirs = await begin(daemon.url, other);
+    const initialize = (headers: Record<string, string>) =>
+      ask(new URL('/mcp', daemon.url), { method: 'POST', headers, body: INITIALIZE });
+    const authorization = `Bearer ${busy}`;
+    for (let count = 0; count < 40; count += 1) {
+      const refused = await initialize({ ...JSON_HEADERS, accept: 'application/json', authorization });
+      expect(refused).toMatchObject({ status: 406 });
+    }
+    const ids: string[] = [];
+    for (let count = 0; count < 33; count += 1) ids.push(await begin(daemon.url, busy));
+    expect(await use(daemon.url, ids[0]!, busy)).toMatchObject({ status: 404 });
+    for (const id of [ids[1]!, ids[32]!]) expect(await use(daemon.url, id, busy)).toMatchObject({ status: 200 });
+    expect(await use(daemon.url, theirs, other)).toMatchObject({ status: 200 });
+    await begin(daemon.url, other);
+  });
+
+  itWithRates('count as requests', async ({ daemon }) => {
+    const headers = { ...JSON_HEADERS, authorization: `Bearer ${daemon.createToken('viewer', 'fast')}` };
+    const begun = Array.from({ length: 20 }, () =>
+      ask(new URL('/mcp', daemon.url), { method: 'POST', headers, body: INITIALIZE }),
+    );
+    expect((await Promise.all(begun)).map(({ status }) => status)).toContain(429);
   });
 
   it('keep no connection for calls that were cancelled', async ({ daemon }) => {

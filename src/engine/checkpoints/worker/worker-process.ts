@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
+import { linkSignals, onAbort } from '../../../core/abort.js';
 import { ERROR_CATALOGUE } from '../../../core/error-catalogue/catalogue.js';
 import { AdapterError } from '../../../core/errors.js';
 import { settledWithin } from '../../../core/time.js';
@@ -68,15 +69,13 @@ async function work<K extends Job['kind']>(
 ): Promise<JobResults[K]> {
   const worker = await startWorker({ job, options }, user);
   const late = AbortSignal.timeout(TIMEOUT_MS);
-  const cancelled = AbortSignal.any([ending, late]);
   // Includes the worker's git processes: they must not continue after their lock is released.
   const endGroup = () => {
     if (worker.pid !== undefined) endProcessGroup(worker.pid);
   };
-  if (CAN_BE_ENDED.has(job.kind)) cancelled.addEventListener('abort', endGroup);
-  if (ending.aborted) endGroup();
+  using cancelled = linkSignals(ending, late);
+  if (CAN_BE_ENDED.has(job.kind) || ending.aborted) onAbort(cancelled.signal, endGroup);
   const end = await worker.ended;
-  cancelled.removeEventListener('abort', endGroup);
   if (end.stdout !== '' && !end.failed) return readReply(end.stdout) as JobResults[K];
   if (ending.aborted) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
   if (late.aborted) throw new AdapterError('CHECKPOINT_FAILED', `it took longer than ${TIMEOUT_MS / 1000} s`);
