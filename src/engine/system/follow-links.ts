@@ -8,9 +8,10 @@ const MAX_LINKS = 40;
  * Resolves all links of an absolute path, without a call on a file system that may not answer. What does not exist or may
  * not be searched is left as it is.
  * @param slow directories of such file systems
+ * @param root where the path begins, and absolute links do: the root directory of another process
  * @returns undefined if the path leads there, or through too many links
  */
-export function followLinks(path: string, slow: readonly string[]): string | undefined {
+export function followLinks(path: string, slow: readonly string[], root = ''): string | undefined {
   const isSlow = (place: string) => slow.some((point) => place === point || place.startsWith(`${point}/`));
   const rest = namesIn(path);
   let place = '/';
@@ -18,7 +19,7 @@ export function followLinks(path: string, slow: readonly string[]): string | und
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = join(place, name);
     if (isSlow(next)) return undefined;
-    const link = readLink(next);
+    const link = readLink(`${root}${next}`);
     if (link === undefined) place = next;
     else {
       links += 1;

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 import type { Principal } from '../../core/access/principal.js';
 import type { AuditTrail } from '../../core/audit/event.js';
 import { AdapterError } from '../../core/errors.js';
@@ -26,6 +28,7 @@ import type { Approval } from '../confirmations/confirmation.js';
 import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Executions } from '../users/executions.js';
+import { followLinks } from '../../engine/system/follow-links.js';
 import { enterableDirectory } from '../users/places.js';
 import type { StreamedInputs } from './streamed-inputs.js';
 import type { RefusedText } from '../gate/syntax-guard.js';
@@ -116,15 +119,17 @@ export class CommandFactory {
   #specOf(
     request: Request<'execute_command'>,
     { id, env }: TracedCommand,
-    { owner, session, refused }: CommandPlace,
+    place: CommandPlace,
     limits: CommandLimits,
   ): CommandSpec {
+    const { owner, session, refused } = place;
+    const sandbox = this.#sandboxOf(request, owner, session);
     return {
       id,
       command: request.command,
       args: request.args,
       ...refused?.program,
-      cwd: this.#directoryOf(request, owner, session),
+      cwd: this.#directoryOf(request, place, sandbox),
       env,
       stdin: request.stdin,
       stdinPipe: request.stdin_stream === true ? this.#inputOf(id, owner) : undefined,
@@ -132,7 +137,7 @@ export class CommandFactory {
       noOutputTimeoutMs: request.no_output_timeout_ms,
       tty: request.tty ?? false,
       isMerged: request.output?.merge,
-      sandbox: this.#sandboxOf(request, owner, session),
+      sandbox,
       limits: outputLimitsOf(request, limits.output),
       resourceLimits: resourceLimitsOf(request, session?.limits, limits),
     };
@@ -140,13 +145,15 @@ export class CommandFactory {
 
   #directoryOf(
     { cwd }: Request<'execute_command'>,
-    owner: Principal,
-    session: SessionRecord | undefined,
+    { owner, session }: CommandPlace,
+    sandbox: SandboxProfile | undefined,
   ): string | undefined {
     if (cwd === undefined) return undefined;
     const execution = this.#options.executions.of(owner);
     const base = session?.session.workingDirectory ?? execution.pool.cwd;
-    return enterableDirectory(cwd, base, execution, session?.session.see);
+    // Outside of the workspace, a new sandbox may show other directories than the machine has, or hide those.
+    const isElsewhere = !session && sandbox !== 'none' && !leadsInto(execution.pool.cwd, resolve(base, cwd));
+    return isElsewhere ? resolve(base, cwd) : enterableDirectory(cwd, base, execution, session?.session.see);
   }
 
   #atEnd(record: CommandRecord, place: 'session' | 'one_shot', span: CommandSpan | undefined): void {
@@ -225,6 +232,12 @@ function checkQueue({ session: { queued, running } }: SessionRecord, limit: numb
   throw new AdapterError('SESSION_BUSY', `${limit} commands wait in this session already (queue_limit)`, {
     details: { running_command_id: running?.id ?? null, queued: queued.length },
   });
+}
+
+/** Whether a path is in a directory, also when its links are followed. */
+function leadsInto(directory: string, path: string): boolean {
+  const [root, real] = [followLinks(directory, []), followLinks(path, [])];
+  return real !== undefined && (real === root || real.startsWith(`${root}/`));
 }
 
 const warningsOf = (source: { readonly warnings: readonly Warning[] } | undefined): readonly Warning[] =>

@@ -14,8 +14,9 @@ export function existingDirectory(wanted: string, base: string, see = (path: str
     throw new AdapterError('BAD_DIRECTORY', `${path} ${why}`, { details: { directory: path } });
   };
   try {
-    if (!statSync(see(path)).isDirectory()) refuse('is not a directory');
-    accessSync(see(path), constants.X_OK);
+    const seen = see(path);
+    if (!statSync(seen).isDirectory()) refuse('is not a directory');
+    accessSync(seen, constants.X_OK);
   } catch (error) {
     if (error instanceof AdapterError) throw error;
     const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -143,6 +143,32 @@ describe.runIf(canSandbox).each(['workspace', 'strict'] as const)('%s', (profile
     await client.run('cd /tmp/own', session);
     expect(await client.run('kill -9 $$', session)).toMatchObject({ session_state: 'restarted' });
     expect(await client.run('pwd', session)).toMatchObject({ stdout: `${daemon.workspace}\n` });
+  });
+
+  it('a directory is where `cd` would lead, and tells nothing of what the sandbox hides', async () => {
+    const session = await client.openSession();
+    const hidden = join(daemon.directory, 'home/.ssh');
+    mkdirSync(join(hidden, 'inner'), { recursive: true });
+    const links = { own: '/tmp/own-directory', inner: join(hidden, 'inner'), none: join(hidden, 'none') };
+    const make = Object.entries(links).map(([name, target]) => `ln -s ${target} /tmp/${name}`);
+    await client.run(['mkdir /tmp/own-directory', ...make].join('; '), session);
+    expect(await client.run('pwd', session, { cwd: '/tmp/own' })).toMatchObject({ stdout: '/tmp/own\n' });
+    const asked = (name: string) => [
+      { session_id: session, cwd: `/tmp/${name}` },
+      { session_id: session, cwd: join(hidden, name) },
+      { cwd: join(hidden, name) },
+    ];
+    const answers = (name: string) =>
+      Promise.all(
+        asked(name).map(async (place) => {
+          const { error, exit_code, stderr } = await client.request('execute_command', { command: 'pwd', ...place });
+          return { code: error?.code, exit_code, text: `${error?.message} ${stderr}`.replaceAll(name, 'NAME') };
+        }),
+      );
+    const [there, not] = [await answers('inner'), await answers('none')];
+    expect(there).toEqual(not);
+    expect(not.map(({ code }) => code)).toEqual(['BAD_DIRECTORY', 'BAD_DIRECTORY', undefined]);
+    expect(not[2]).toMatchObject({ exit_code: 126 });
   });
 
   it('processes are reported by the numbers that commands know them by', async () => {

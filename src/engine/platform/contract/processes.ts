@@ -115,7 +115,7 @@ interface ProcessFiles {
   ) => TerminalReader | undefined;
   /** Whether standard input of a process is a terminal; true where that is not known. */
   readonly hasTerminalInput: (pid: number) => boolean;
-  /** Maps a path as a process sees it to a path that the daemon can open. */
+  /** Maps a path as a process sees it to a path that the daemon can open; empty if nothing can be there. */
   readonly pathInside: (pid: number, path: string) => string;
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 
+import { followLinks } from '../../system/follow-links.js';
 import { readProc } from './process-table.js';
 
 /** Returns the target of a file descriptor; undefined when the process has no such descriptor. */
@@ -22,8 +23,16 @@ export function fileBeingRead(pid: number): string | undefined {
   return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
 }
 
-/** Maps a path as a process sees it to a path that the daemon can open: proc(5), root. */
-export const pathInside = (pid: number, path: string): string => `/proc/${pid}/root${path}`;
+/**
+ * Maps a path as a process sees it to a path that the daemon can open: proc(5), root. Absolute links are followed in the
+ * root directory of the process: the kernel would follow them in that of the daemon.
+ * @returns empty if the path leads through too many links
+ */
+export function pathInside(pid: number, path: string): string {
+  const root = `/proc/${pid}/root`;
+  const real = followLinks(path, [], root);
+  return real === undefined ? '' : `${root}${real}`;
+}
 
 /** Whether any descriptor of a process refers to this path. */
 export function holdsDescriptorOf(pid: number, path: string): boolean {

@@ -35,6 +35,13 @@ it('gives up on a circle of links', () => {
   expect(followLinks(join(place, 'a'), [])).toBeUndefined();
 });
 
+it('follows absolute links in another root directory', () => {
+  symlinkSync('/real/inner', join(place, 'absolute'));
+  symlinkSync('/../../absolute/x', join(place, 'real/far'));
+  expect(followLinks('/absolute/y', [], place)).toBe('/real/inner/y');
+  expect(followLinks('/real/far', [], place)).toBe('/real/inner/x');
+});
+
 it('does not touch a file system that may not answer', () => {
   expect(followLinks(join(place, 'link/inner'), [join(place, 'real')])).toBeUndefined();
   expect(followLinks(join(place, 'real-other'), [join(place, 'real')])).toBe(join(place, 'real-other'));
