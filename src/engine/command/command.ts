@@ -72,8 +72,8 @@ export class Command {
   }
 
   /** Adds what happens at the end of the command. */
-  atEnd(step: EndStep, run: (outcome: CommandOutcome) => void): void {
-    this.lifecycle.atEnd(step, run);
+  atEnd(step: EndStep, run: (outcome: CommandOutcome) => void): () => void {
+    return this.lifecycle.atEnd(step, run);
   }
 
   /** Id that the client has chosen, or that was made for it. */

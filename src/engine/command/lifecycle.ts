@@ -72,12 +72,18 @@ export class CommandLifecycle<Outcome> {
     this.#phase = Math.max(this.#phase, PHASES.indexOf(phase));
   }
 
-  /** Adds what happens at the end of the command; handlers of one step run in the order in which they were added. */
-  atEnd(step: EndStep, run: EndHandler<Outcome>): void {
+  /**
+   * Adds what happens at the end of the command; handlers of one step run in the order in which they were added.
+   * @returns a function that takes it back
+   */
+  atEnd(step: EndStep, run: EndHandler<Outcome>): () => void {
     const index = END_STEPS.indexOf(step);
-    const handlers = this.#handlers[index];
-    if (handlers) handlers.push(run);
-    else this.#handlers[index] = [run];
+    const handlers = (this.#handlers[index] ??= []);
+    handlers.push(run);
+    return () => {
+      const at = handlers.indexOf(run);
+      if (at !== -1) handlers.splice(at, 1);
+    };
   }
 
   /** Settles the command: runs the steps up to the answer, and the others in the next turn of the event loop. */
@@ -95,7 +101,8 @@ export class CommandLifecycle<Outcome> {
     for (let step = from; step < to; step += 1) {
       const handlers = this.#handlers[step];
       this.#handlers[step] = undefined;
-      if (handlers) for (const run of handlers) run(outcome);
+      // A handler may take another one back.
+      if (handlers) for (const run of [...handlers]) run(outcome);
     }
   }
 }

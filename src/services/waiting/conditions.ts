@@ -59,13 +59,14 @@ export class CommandCondition implements Condition {
   readonly #command: Command;
   readonly #watch: PatternWatch | undefined;
   readonly #leave: () => void;
+  readonly #forgetEnd: () => void;
 
   /** @param watch what it has to print; undefined to wait for its end */
   constructor(command: Command, watch: PatternWatch | undefined, output: OutputStream, wake: () => void) {
     this.#command = command;
     this.#watch = watch;
     this.#leave = watch ? output.onGrowth(wake) : nothing;
-    command.atEnd('answer', wake);
+    this.#forgetEnd = command.atEnd('answer', wake);
   }
 
   get nextLookMs(): number {
@@ -82,5 +83,6 @@ export class CommandCondition implements Condition {
 
   [Symbol.dispose](): void {
     this.#leave();
+    this.#forgetEnd();
   }
 }

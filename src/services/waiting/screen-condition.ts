@@ -16,6 +16,7 @@ export class ScreenCondition implements Condition {
   readonly #find: ((line: string) => number) | undefined;
   readonly #stableMs: number | undefined;
   readonly #leave: () => void;
+  readonly #forgetEnd: () => void;
   #fingerprint = '';
   #stillSince = performance.now();
   #shown: Pick<Waited, 'screen'> = {};
@@ -26,7 +27,7 @@ export class ScreenCondition implements Condition {
     this.#find = text && compileLinePattern(text, 'screen_text').find;
     this.#stableMs = stableMs;
     this.#leave = screen.command.stdout.onGrowth(wake);
-    screen.command.atEnd('answer', wake);
+    this.#forgetEnd = screen.command.atEnd('answer', wake);
   }
 
   get nextLookMs(): number {
@@ -53,6 +54,7 @@ export class ScreenCondition implements Condition {
 
   [Symbol.dispose](): void {
     this.#leave();
+    this.#forgetEnd();
   }
 
   #stillFor(stableMs: number, fingerprint: string): Waited | undefined {

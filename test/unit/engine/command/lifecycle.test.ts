@@ -16,6 +16,22 @@ describe('the lifecycle of a command', () => {
     expect([lifecycle.phase, lifecycle.has('started'), lifecycle.has('settled')]).toEqual(['reported', true, false]);
   });
 
+  it('runs nothing that was taken back, not even by another one of the step', async () => {
+    const lifecycle = new CommandLifecycle<string>();
+    const done: string[] = [];
+    const add = (name: string) => lifecycle.atEnd('answer', () => done.push(name));
+    add('first');
+    add('taken back')();
+    const undo = lifecycle.atEnd('audit', () => {
+      undo();
+      done.push('own');
+    });
+    lifecycle.atEnd('audit', () => done.push('last'));
+    lifecycle.settle('a');
+    await nextTurn();
+    expect(done).toEqual(['first', 'own', 'last']);
+  });
+
   it('runs the end steps in their order, those before the answer at once and the others in the next turn', async () => {
     const lifecycle = new CommandLifecycle<string>();
     const done: string[] = [];
