@@ -1,4 +1,4 @@
-import type { Answer } from '../core/protocol/requests.js';
+import type { Answer, Request } from '../core/protocol/requests.js';
 
 /** Entries of `list_commands` without `limit`. */
 const DEFAULT_LIMIT = 50;
@@ -24,10 +24,12 @@ interface Rest {
  * One page of those of several nodes, with as many entries as were asked for. The newest of all comes first, by the clocks of
  * the nodes; the order of each node is kept. The cursor has the place in the list of each node: `NODE:CURSOR+NODE:CURSOR`,
  * without nodes whose list is at its end.
- * @param payload the request, as it came
+ * @param request parsed
  */
-export function mergePages(pages: readonly CommandPage[], payload: unknown) {
-  const { limit = DEFAULT_LIMIT } = (payload ?? {}) as { readonly limit?: number };
+export function mergePages(
+  pages: readonly CommandPage[],
+  { limit = DEFAULT_LIMIT }: Pick<Request<'list_commands'>, 'limit'>,
+) {
   const rests: Rest[] = pages.map(({ node, reply: { commands, next } }) => ({ node, commands, next, taken: 0 }));
   const commands: Listed[] = [];
   while (commands.length < limit) {

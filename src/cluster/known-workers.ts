@@ -38,6 +38,7 @@ export class KnownWorkers {
   #readAt = -Infinity;
   #epoch: string | undefined;
   #isFirst = true;
+  #firstLinks: Promise<void> | undefined;
   /** When all nodes have written their leases into the registry, if it was empty. */
   #filledAt: number;
 
@@ -57,7 +58,8 @@ export class KnownWorkers {
     for (const lease of view.nodes.values()) this.#adopt(lease);
     for (const worker of this.#registered.values()) this.#options.workers.adopt(worker);
     this.#forgetLost(view);
-    await this.#awaitFirst();
+    this.#firstLinks ??= this.#awaitFirst();
+    await this.#firstLinks;
     await this.#keepLeases(view);
   };
 

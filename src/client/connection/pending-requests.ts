@@ -1,48 +1,9 @@
+import { ROUTES } from '../../core/cluster/routes.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import { ClientError } from '../contract/errors.js';
 import type { RequestOptions } from '../contract/options.js';
 import { startTimer } from '../runtime/timer.js';
-
-/** Idempotent requests, which can be repeated when their delivery is unknown. */
-const REPEATABLE: ReadonlySet<RequestName> = new Set([
-  'shell_metadata',
-  'daemon_status',
-  'wait_command',
-  'read_output',
-  'list_sessions',
-  'list_confirmations',
-  'get_session',
-  'attach_session',
-  'resize_terminal',
-  'close_session',
-  'list_checkpoints',
-  'diff_workspace',
-  'list_llm_providers',
-  'search_output',
-  'read_screen',
-  'list_llm_calls',
-  'read_audit',
-  'verify_audit',
-  'list_tokens',
-  'examine_machine',
-  'list_commands',
-  'detach_session',
-  'describe_access',
-  'subscribe',
-  'host_history',
-  'list_recordings',
-  'read_recording',
-  'read_file',
-  'list_directory',
-  'stat_path',
-  'find_files',
-  'search_files',
-  'wait_for',
-  'list_ports',
-  'preview_port',
-  'list_nodes',
-]);
 
 /** Options of a request, with those that only the client itself uses. */
 export interface ConnectionRequestOptions extends RequestOptions {
@@ -82,7 +43,7 @@ export function isRepeatable({
   if (name === 'execute_command') return payload['command_id'] !== undefined;
   // A chunk of input with an offset is counted once.
   if (name === 'send_input') return payload['offset'] !== undefined;
-  return REPEATABLE.has(name);
+  return ROUTES[name].repeat === 'safe';
 }
 
 /** The unanswered requests of a client, in the order of their creation. */

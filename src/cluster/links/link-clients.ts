@@ -136,14 +136,28 @@ export class LinkClients {
     const payload = { session_id: id, from_seq: nextSeq, ...rate };
     client.socket?.emit('request', { ...request, payload }, (reply: LinkReply) => {
       if ('error' in reply) {
-        client.tell('session_closed', closedFrom(id, reply.error));
+        if (FINAL.has(reply.error.code)) client.tell('session_closed', closedFrom(id, reply.error));
+        else this.#reattachLater(client, id);
         return;
       }
       const { next_seq, gap } = reply as { next_seq: number; gap: { from_seq: number; to_seq: number } | null };
       client.tell('session_reattached', { session_id: id, node: this.#node, next_seq, gap });
     });
   }
+
+  #reattachLater(client: LinkClient, id: string): void {
+    const { socket } = client;
+    setTimeout(() => {
+      const followed = client.sessions.get(id);
+      if (followed && client.socket === socket && client.isAnnounced) this.#reattach(client, id, followed);
+    }, REATTACH_MS).unref();
+  }
 }
+
+/** Time before a worker is asked again that could not attach a client to its session, in milliseconds. */
+const REATTACH_MS = 1000;
+/** Errors that say that a client has no such session any more. Others pass, or the link breaks. */
+const FINAL: ReadonlySet<string> = new Set(['SESSION_NOT_FOUND', 'FORBIDDEN', 'UNAUTHORIZED']);
 
 function noteSession(
   client: LinkClient,

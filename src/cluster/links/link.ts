@@ -160,8 +160,9 @@ export class Link implements AsyncDisposable {
       if (signal.aborted) break;
       try {
         const dialled = await this.#options.dial(signal);
-        pause.reset();
+        const since = performance.now();
         await this.#serve(dialled);
+        if (!pause.endsAfter(performance.now() - since) && this.state !== 'resting') await pause.wait(signal);
       } catch (error) {
         this.#noteFailure(error);
         await pause.wait(signal);
@@ -267,6 +268,7 @@ export class Link implements AsyncDisposable {
 
   readonly #take = (message: unknown): void => {
     this.seen.note();
-    if (this.known) this.#status.noteLoad(loadSchema.parse(message));
+    const { data: load } = loadSchema.safeParse(message);
+    if (this.known && load) this.#status.noteLoad(load);
   };
 }

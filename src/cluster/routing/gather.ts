@@ -64,7 +64,7 @@ const MERGES: Partial<Record<RequestName, Merge>> = {
  * is the answer when no node has given another one.
  */
 export function mergeAnswers(
-  { name, payload }: Pick<ReceivedRequest, 'name' | 'payload'>,
+  { name, request }: Pick<ReceivedRequest, 'name' | 'request'>,
   answers: readonly NodeAnswer[],
   unreachable: readonly Unreachable[],
 ): LinkReply {
@@ -72,7 +72,7 @@ export function mergeAnswers(
   const [first] = answers;
   if (good.length === 0 && first) return first.reply;
   const rest = unreachable.length > 0 ? { unreachable } : {};
-  const merged = name === 'list_commands' ? mergePages(good as never, payload) : mergeLists(name, good);
+  const merged = name === 'list_commands' ? mergePages(good as never, request) : mergeLists(name, good);
   return { ...merged, ...rest } as unknown as LinkReply;
 }
 
@@ -162,8 +162,8 @@ async function firstThat<T>(promises: readonly Promise<T>[], test: (value: T) =>
 }
 
 /** What one node is asked for; undefined when it has no more of the list. */
-function ownPart({ name, payload }: ReceivedRequest, node: string): { readonly fields?: object } | undefined {
-  const { before } = (payload ?? {}) as Fields;
+function ownPart({ name, request }: ReceivedRequest, node: string): { readonly fields?: object } | undefined {
+  const { before } = request as Fields;
   if (name !== 'list_commands' || typeof before !== 'string') return {};
   const own = cursorOf(before, node);
   return own === undefined ? undefined : { fields: { before: own } };

@@ -20,7 +20,7 @@ type Route =
   | { readonly by: 'object'; readonly field: IdField; readonly otherwise?: 'workspace' };
 
 /**
- * What happens to a request whose connection to its node breaks before the answer:
+ * What happens to a request whose connection breaks before the answer, that of a client or that to its node:
  * - `safe`: it only looks, or changes nothing when it is repeated; it is sent again;
  * - `by_id`: its node knows by its `command_id` whether it has run; it is sent again;
  * - `never`: it may have been done; the client is told so.
@@ -36,6 +36,7 @@ export interface Routing {
 const to = (by: Exclude<Route['by'], 'object'>, repeat: Repeat = 'never'): Routing => ({ route: { by }, repeat });
 const object = (field: IdField, repeat: Repeat = 'never'): Routing => ({ route: { by: 'object', field }, repeat });
 const HERE = to('here', 'safe');
+const HERE_ONCE = to('here');
 const GATHERED = to('gather', 'safe');
 
 /** The routing of each request; defined only here. */
@@ -94,18 +95,18 @@ export const ROUTES: { readonly [N in RequestName]: Routing } = {
   read_audit: to('machine', 'safe'),
   verify_audit: to('machine', 'safe'),
   list_tokens: HERE,
-  create_token: HERE,
-  rotate_token: HERE,
-  revoke_token: HERE,
+  create_token: HERE_ONCE,
+  rotate_token: HERE_ONCE,
+  revoke_token: HERE_ONCE,
   examine_machine: to('machine', 'safe'),
   describe_access: HERE,
   subscribe: GATHERED,
   host_history: to('machine', 'safe'),
-  create_dashboard_link: HERE,
+  create_dashboard_link: HERE_ONCE,
   list_nodes: HERE,
-  register_node: HERE,
-  remove_node: HERE,
-  drain_node: HERE,
+  register_node: HERE_ONCE,
+  remove_node: HERE_ONCE,
+  drain_node: HERE_ONCE,
 };
 
 /** Whether a request takes `node`, the name of the node that it is about. */

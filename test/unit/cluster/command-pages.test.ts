@@ -43,6 +43,12 @@ describe('the commands of several nodes', () => {
     expect([cursorOf('a:6+c-1:12', 'c-1'), cursorOf('a:6', 'b-1')]).toEqual(['12', undefined]);
   });
 
+  it('have the usual number without a limit', () => {
+    const journal = Array.from({ length: 60 }, (_, index) => ({ number: 60 - index, accepted_at: '1' }));
+    const { commands, next } = mergePages([pageOf('a', journal, undefined, 50)], { limit: undefined });
+    expect([commands.length, next]).toEqual([50, 'a:11']);
+  });
+
   const times = fc.array(fc.integer({ min: 0, max: 99 }), { maxLength: 12 });
   it('come once each, in the order of one daemon, page by page', () => {
     const lists = fc.array(times, { minLength: 1, maxLength: 4 });

@@ -67,6 +67,59 @@ describe('what comes over a link in one turn of the event loop', () => {
   });
 });
 
+describe('a worker that misbehaves', () => {
+  it('is not dialled without a pause when it closes each connection at once', async () => {
+    const dialled: number[] = [];
+    const closing = () => {
+      const worker = new ScriptedWorker();
+      setImmediate(() => {
+        worker.break();
+      });
+      dialled.push(performance.now());
+      return worker.dialled();
+    };
+    await using link = scriptedLink(Array.from({ length: 7 }, () => closing));
+    await link.attempted;
+    await vi.waitUntil(() => dialled.length === 7, { timeout: 20_000 });
+    // Pauses of 5, 10, 20, 40, 80 and 160 ms; timers may be a millisecond early.
+    expect(dialled[6]! - dialled[0]!).toBeGreaterThan(300);
+  });
+
+  it('may send what is no load', async () => {
+    const worker = new ScriptedWorker();
+    await using link = scriptedLink([() => worker.dialled()]);
+    await link.attempted;
+    for (const load of [undefined, null, 'full', { sessions: -1 }]) worker.send('load', load);
+    expect(link.known?.load).toMatchObject({ sessions: 0 });
+    worker.send('load', { sessions: 1, one_shots: 0, capacity: 8, is_draining: false });
+    expect(link.known?.load).toMatchObject({ sessions: 1 });
+  });
+
+  it('attaches a client again when it could not for a while; one without the session tells its end', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const [first, second] = [new ScriptedWorker(), new ScriptedWorker()];
+      const seen: unknown[] = [];
+      await using link = scriptedLink([() => first.dialled(), () => second.dialled()]);
+      await link.attempted;
+      const opened = link.request({ name: 'open_session', payload: {}, caller: scriptedClient(seen), repeat: 'never' });
+      first.answer(0, { session_id: 's' });
+      await opened;
+      first.break();
+      await vi.waitUntil(() => second.sent.includes('request'), { timeout: 20_000 });
+      second.answer(0, { error: { code: 'INTERNAL', message: 'internal error' } });
+      vi.advanceTimersByTime(1000);
+      expect(second.sent.filter((name) => name === 'request')).toHaveLength(2);
+      second.answer(1, { next_seq: 0, gap: null });
+      expect(seen).toEqual(['session_detached', 'session_reattached']);
+      second.answer(1, { error: { code: 'SESSION_NOT_FOUND', message: 'there is no session' } });
+      expect(seen.at(-1)).toBe('session_closed');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
 describe('a worker whose link has broken', () => {
   beforeEach(() => {
     vi.useFakeTimers();

@@ -25,7 +25,10 @@ function makeSettle() {
 describe('after a lost connection', () => {
   const repeatable: readonly RequestName[] = [
     'execute_command',
-    'close_session',
+    'check_command',
+    'watch_resources',
+    'cancel_llm',
+    'list_remembered_approvals',
     'shell_metadata',
     'daemon_status',
     'wait_command',
