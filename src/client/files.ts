@@ -1,5 +1,5 @@
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
-import { admittedFile } from './contract/errors.js';
+import { admittedFile, ClientError } from './contract/errors.js';
 import type { ClientLink } from './link.js';
 
 /** Options of a request about files: those of the request itself, in the words of the protocol. */
@@ -54,8 +54,10 @@ export class ClientFiles {
   }
 
   /** Lists a directory, by default that of the session, or the workspace. */
-  list(path?: string, options: Options<'list_directory'> = {}): Promise<Answer<'list_directory'>> {
-    return this.#request('list_directory', { ...options, path });
+  async list(path?: string, options: Options<'list_directory'> = {}): Promise<Answer<'list_directory'>> {
+    const answer = await this.#request('list_directory', { ...options, path });
+    for (const { name } of answer.entries) assertName(name);
+    return answer;
   }
 
   /** Describes a file or a directory. */
@@ -95,6 +97,15 @@ export class ClientFiles {
     const request = { ...payload, session_id: this.#sessionId };
     return admittedFile(await this.#link.request(name, request, { timeoutMs: Infinity }));
   }
+}
+
+/**
+ * Checks that the name of a directory entry is one: joined to a path, any other text may lead out of it.
+ * @throws ClientError INVALID_ANSWER
+ */
+export function assertName(name: string): void {
+  if (name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name)) return;
+  throw new ClientError('INVALID_ANSWER', `the daemon gave ${JSON.stringify(name)} as the name of a file`);
 }
 
 /** Most bytes of one read. */

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 
+import { assertName } from '../../client/files.js';
 import type { AdapterClient } from '../../client/index.js';
 import type { DaemonAddress, DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
@@ -85,9 +86,7 @@ async function download(source: string, destination: string, plan: CopyPlan): Pr
     () => false,
   );
   const found = await plan.ask((files) => files.stat(source));
-  await downloadTree(
-    { ...found, path: source },
-    isDirectory ? join(destination, basename(found.path)) : destination,
-    plan,
-  );
+  const name = basename(found.path);
+  assertName(name);
+  await downloadTree({ ...found, path: source }, isDirectory ? join(destination, name) : destination, plan);
 }

@@ -3,7 +3,8 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 
-import { hasCode } from '../../client/contract/errors.js';
+import { ClientError, hasCode } from '../../client/contract/errors.js';
+import { assertName } from '../../client/files.js';
 import { writeContent } from '../../engine/files/write-content.js';
 import { CommandLineError } from '../console/failure.js';
 import { type CopyPlan, isDirectoryError, partName } from './copy-plan.js';
@@ -15,6 +16,9 @@ const OCTAL = 8;
 const PERMISSION_BITS = 0o777;
 /** Files up to this size are copied from their beginning when they were interrupted, in bytes. */
 const MIN_RESUMED_BYTES = 4 * 1024 * 1024;
+
+/** A version of a file, which becomes a part of a name. */
+const VERSION = /^[\w-]+$/;
 
 /** What is copied: a path of the daemon, with what is known about it. */
 interface Source {
@@ -40,6 +44,7 @@ export async function downloadTree(source: Source, target: string, plan: CopyPla
     const from = after;
     const { entries, next } = await plan.ask((files) => files.list(path, { after: from }));
     for (const entry of entries) {
+      assertName(entry.name);
       const below = join(path, entry.name);
       if (entry.type === 'file' || entry.type === 'directory') {
         await downloadTree({ ...entry, path: below }, join(target, entry.name), plan);
@@ -83,6 +88,7 @@ class FileDownload {
     const part = await this.#earlierPart();
     const response = await this.#ask(part);
     const version = String(response.headers.etag).replaceAll('"', '');
+    if (!VERSION.test(version)) throw new ClientError('INVALID_ANSWER', `the daemon gave ${version} as a version`);
     this.#version ??= version;
     if (this.#version !== version) throw changed(this.#source.path);
     const path = this.#besides(version);
@@ -142,7 +148,7 @@ class FileDownload {
     const [before, behind] = partName(basename(this.#target), '\0').split('\0') as [string, string];
     for (const name of await readdir(dirname(this.#target))) {
       const version = name.slice(before.length, -behind.length);
-      if (name !== `${before}${version}${behind}` || !/^[\w-]+$/.test(version)) continue;
+      if (name !== `${before}${version}${behind}` || !VERSION.test(version)) continue;
       const path = join(dirname(this.#target), name);
       const { size } = await stat(path);
       if (size > 0) return { path, version, bytes: size };

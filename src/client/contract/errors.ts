@@ -12,6 +12,7 @@ export const CLIENT_ERROR_CODES = {
   CLIENT_CLOSED: 'The client was closed before the answer came.',
   CONFIRMATION_REQUIRED:
     'Nothing was run or typed: confirmation is needed first. The error is a ConfirmationRequiredError.',
+  INVALID_ANSWER: 'The answer of the daemon is not what the protocol says, and is not used.',
   NOT_STREAMED: 'The command cannot be iterated: it was not run with `stream: true`, or has been iterated before.',
 } as const;
 

@@ -18,6 +18,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import type { CopyPlan } from '../../../src/cli/files/copy-plan.js';
+import { downloadTree } from '../../../src/cli/files/download-files.js';
+import { ClientFiles } from '../../../src/client/files.js';
+import type { ClientLink } from '../../../src/client/link.js';
 import { makeCertificate } from '../../support/network/certificate.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { FlakyProxy } from '../../support/network/flaky-proxy.js';
@@ -62,6 +66,20 @@ it('copies small and large files both ways, exactly, with their permissions', as
   expect(readFileSync(local('back/other'), 'utf8')).toBe('small\n');
   expect([...readdirSync(there()), ...readdirSync(local('back'))].filter((name) => name.endsWith('.part'))).toEqual([]);
 });
+
+it.each(['../escaped', 'a/b', '..', '.', '', 'a\0b'])(
+  'writes nothing outside of the target for an entry %j',
+  async (name) => {
+    const entry = { name, type: 'file', size: 1, mode: '644' };
+    const ask: CopyPlan['ask'] = (request) =>
+      request({ list: () => Promise.resolve({ entries: [entry], next: null }) } as unknown as ClientFiles);
+    const plan = { ask, isRecursive: true } as unknown as CopyPlan;
+    const source = { path: '/x', type: 'directory', size: null, mode: '755' };
+    await expect(downloadTree(source, local('target'), plan)).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+    const link = { request: () => Promise.resolve({ entries: [entry], next: null }) } as unknown as ClientLink;
+    await expect(new ClientFiles(link).list('/x')).rejects.toMatchObject({ code: 'INVALID_ANSWER' });
+  },
+);
 
 it('copies directories with -r, without links, which it says', async () => {
   mkdirSync(local('tree/empty'), { recursive: true });
