@@ -95,7 +95,9 @@ export class LiveData {
       this.#onSessions(event);
     });
     client.on('commands_changed', ({ commands, complete }) => {
-      this.commands.value = merged(this.commands.peek(), complete, commands, MAX_COMMANDS);
+      // The first report begins with the newest.
+      const oldestFirst = complete ? commands.toReversed() : commands;
+      this.commands.value = merged(this.commands.peek(), complete, oldestFirst, MAX_COMMANDS);
     });
     client.on('llm_changed', ({ calls, complete }) => {
       this.calls.value = merged(this.calls.peek(), complete, calls, MAX_CALLS);
@@ -130,10 +132,10 @@ export class LiveData {
 
 type Identified = SessionInfo | CommandInfo | LlmCall | Node;
 
-/** The id of an entry. */
+/** What no other entry has. Owners choose the ids of their commands. */
 function idOf(entry: Identified): string {
   if ('call_id' in entry) return entry.call_id;
-  if ('command_id' in entry) return entry.command_id;
+  if ('command_id' in entry) return `${entry.owner} ${entry.command_id}`;
   return 'session_id' in entry ? entry.session_id : entry.node;
 }
 

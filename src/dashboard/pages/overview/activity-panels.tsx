@@ -76,7 +76,7 @@ export function RunningCommands(): JSX.Element | null {
         label="Running commands"
         rows={commands}
         columns={columns}
-        keyOf={({ command_id: id }) => id}
+        keyOf={({ owner, command_id: id }) => `${owner} ${id}`}
         initialSort="since"
         sortName="runsort"
       />

@@ -171,7 +171,6 @@ const NoSessions = ({ isFiltered }: { readonly isFiltered: boolean }): JSX.Eleme
     </Empty>
   ) : (
     <Empty title="No sessions">
-      Agents and programs open them. By hand: <code>shell-adapter open --label work</code>, or{' '}
-      <code>shell-adapter shell</code>
+      Agents and programs open them. By hand: <code>shell-adapter open --label work</code>
     </Empty>
   );

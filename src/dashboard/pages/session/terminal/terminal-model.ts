@@ -47,7 +47,10 @@ export class TerminalModel implements Disposable {
       client,
       sessionId,
       feed: this.#feed,
-      find: (id) => dashboard.live.commands.peek()?.get(id),
+      find: (id) => {
+        const commands = [...(dashboard.live.commands.peek()?.values() ?? [])];
+        return commands.find((info) => info.session_id === sessionId && info.command_id === id);
+      },
       onFed: () => this.screen.peek()?.pump(),
       onPrompt: (prompt) => {
         this.prompt.value = prompt;
