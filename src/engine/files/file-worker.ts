@@ -28,7 +28,11 @@ export class FileWorker implements FilePerformer {
     this.#place = place;
   }
 
-  async perform<K extends FileJobKind>(job: FileJobOf<K>, content = new Uint8Array()): Promise<FileResult<K>> {
+  perform<K extends FileJobKind>(job: FileJobOf<K>, content = new Uint8Array()): Promise<FileResult<K>> {
+    return this.#place.turns.take(() => this.#perform(job, content));
+  }
+
+  async #perform<K extends FileJobKind>(job: FileJobOf<K>, content: Uint8Array): Promise<FileResult<K>> {
     await using worker = new WorkerProcess(this.#place, this.#place.timeoutMs);
     for (const part of joinMessage({ job }, content)) worker.stdin.write(part);
     worker.stdin.end();

@@ -14,6 +14,7 @@ import { SpoolBudget } from '../output/spool-budget.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 import type { StdinPipes } from '../output/stdin-pipes.js';
 import { randomText } from '../system/random.js';
+import type { Turns } from '../system/turns.js';
 import type { FileWorkReply } from './worker/messages.js';
 
 const MAIN = fileURLToPath(new URL('./worker/main.js', import.meta.url));
@@ -28,6 +29,8 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 export interface FileWorkerPlace {
   readonly oneShots: OneShotRunner;
   readonly stdinPipes: StdinPipes;
+  /** Bounds the jobs at once of all places; transfers and watches, which may last, are not counted. */
+  readonly turns: Turns;
   readonly sandbox: SandboxProfile;
   readonly limits: Limits;
   /** Longest time of a job. */

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
 import type { Principal } from '../../core/access/principal.js';
@@ -13,6 +14,7 @@ import type { FilePerformer, Target } from '../../engine/files/file-job.js';
 import { FileWorker } from '../../engine/files/file-worker.js';
 import { resolvePath } from '../../engine/files/held-path.js';
 import { performerWith } from '../../engine/files/perform.js';
+import { Turns } from '../../engine/system/turns.js';
 import type { Directories } from '../../engine/platform/contract/directories.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { ResourceMonitor } from '../limits/resource-monitor.js';
@@ -20,6 +22,8 @@ import type { Execution, Executions } from '../users/executions.js';
 
 /** Longest time of one job in a program of its own, in milliseconds. */
 const MAX_JOB_MS = 120_000;
+/** Programs that do jobs at the same time: each is a start of Node.js, which takes a processor for tenths of a second. */
+const MAX_PROGRAMS = Math.max(2, availableParallelism());
 
 /** Dependencies of `FilePlaces`. */
 export interface FilePlacesOptions {
@@ -60,6 +64,7 @@ export interface FilePlace {
 export class FilePlaces {
   readonly #options: FilePlacesOptions;
   readonly #here: FilePerformer;
+  readonly #turns = new Turns(MAX_PROGRAMS);
 
   constructor(options: FilePlacesOptions) {
     this.#options = options;
@@ -97,7 +102,7 @@ export class FilePlaces {
       // A job has no channel for warnings: its error says which limit it has exceeded.
       monitor.watch(watched, {});
     };
-    const place = { oneShots, stdinPipes, sandbox, limits, spoolDirectory, onLongRunning };
+    const place = { oneShots, stdinPipes, turns: this.#turns, sandbox, limits, spoolDirectory, onLongRunning };
     return new FileWorker({ ...place, timeoutMs, transferTimeoutMs: maxLifetimeMs() });
   }
 

@@ -10,12 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { request } from 'node:http';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
+import { descendantsOf } from '../../support/processes.js';
 import { describeRootIf } from '../../support/root.js';
 import { canSandbox } from '../../support/sandbox.js';
 import { canMakeUsers, TestUser } from '../../support/machine/users.js';
@@ -53,6 +55,27 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     expect(await client.request('write_file', { path: 'no/file', data: '', session_id })).toMatchObject(
       failing('FILE_NOT_FOUND'),
     );
+  });
+
+  it('many requests at once wait for each other, and all are done', async () => {
+    const programs = () =>
+      descendantsOf(daemon.pid).filter(
+        ({ command }) => command.endsWith('/files/worker/main.js') && !command.includes('bwrap'),
+      );
+    let most = 0;
+    const noting = setInterval(() => {
+      most = Math.max(most, programs().length);
+    }, 5);
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        client.request('write_file', { path: at(`many-${index}`), data: String(index), session_id }),
+      ),
+    );
+    clearInterval(noting);
+    expect(answers.map(({ error }) => error)).toEqual(answers.map(() => undefined));
+    expect(answers.map((_, index) => readFileSync(at(`many-${index}`), 'utf8'))).toEqual([...'01234567']);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(Math.max(2, availableParallelism()));
   });
 
   it('what the sandbox hides, guards or lacks is hidden, guarded or lacking', async () => {
