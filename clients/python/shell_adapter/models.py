@@ -148,10 +148,11 @@ RETRY: Mapping[str, Literal["later", "changed", "check"]] = {
 
 REPEATABLE = frozenset(
     {
-        "close_session",
         "shell_metadata",
         "daemon_status",
+        "check_command",
         "list_confirmations",
+        "list_remembered_approvals",
         "wait_command",
         "read_output",
         "search_output",
@@ -162,6 +163,7 @@ REPEATABLE = frozenset(
         "resize_terminal",
         "attach_session",
         "detach_session",
+        "watch_resources",
         "list_recordings",
         "read_recording",
         "list_checkpoints",
@@ -174,6 +176,7 @@ REPEATABLE = frozenset(
         "wait_for",
         "list_ports",
         "preview_port",
+        "cancel_llm",
         "list_llm_calls",
         "list_llm_providers",
         "read_audit",

@@ -73,7 +73,9 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     );
     clearInterval(noting);
     expect(answers.map(({ error }) => error)).toEqual(answers.map(() => undefined));
-    expect(answers.map((_, index) => readFileSync(at(`many-${index}`), 'utf8'))).toEqual([...'01234567']);
+    expect(answers.map((_, index) => readFileSync(at(`many-${index}`), 'utf8'))).toEqual(
+      answers.map((_, index) => String(index)),
+    );
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(Math.max(2, availableParallelism()));
   });
