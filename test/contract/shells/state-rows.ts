@@ -2,6 +2,10 @@ import { alive, allBut, type Row, run, runWith } from './table.js';
 
 const NO_FUNCTION_LIST = 'it has no way to list its functions';
 const RETURN_NEEDS_FUNCTION = 'return belongs in functions and sourced files';
+const OUTSIDE_OF_LOOPS = {
+  zsh: { stderr: /not in/, exitCode: 1, because: 'it refuses them outside of loops' },
+} as const;
+const FATAL_CODE = 'its code for errors that end a script is 127';
 const OWN_CODE = 'its code for errors in expansions is 2';
 
 /** What lasts from one command to the next, what does not, and what outlives the shell. */
@@ -124,7 +128,7 @@ export const STATE_ROWS: readonly Row[] = [
         'set -u; echo $undefined_xyz',
         { stderr: /undefined_xyz/, exitCode: 1 },
         {
-          bash: { stderr: /undefined_xyz/, exitCode: 127, because: 'its code for an unset variable is 127' },
+          bash: { stderr: /undefined_xyz/, exitCode: 127, because: FATAL_CODE },
           sh: { stderr: /undefined_xyz/, exitCode: 2, because: OWN_CODE },
         },
       ),
@@ -180,8 +184,8 @@ export const STATE_ROWS: readonly Row[] = [
   {
     title: 'break, continue and return outside of what they are for',
     steps: [
-      run('break', {}, { zsh: { stderr: /not in/, exitCode: 1, because: 'it refuses them outside of loops' } }),
-      run('continue', {}, { zsh: { stderr: /not in/, exitCode: 1, because: 'it refuses them outside of loops' } }),
+      run('break', {}, { ...OUTSIDE_OF_LOOPS, bash: { stderr: /only meaningful/, because: 'it says so' } }),
+      run('continue', {}, { ...OUTSIDE_OF_LOOPS, bash: { stderr: /only meaningful/, because: 'it says so' } }),
       run(
         'return 5',
         { exitCode: 5 },
@@ -207,6 +211,7 @@ export const STATE_ROWS: readonly Row[] = [
         'set -u; echo $undefined_xyz; echo no',
         { stderr: /undefined_xyz/, exitCode: 1 },
         {
+          bash: { stderr: /undefined_xyz/, exitCode: 127, because: FATAL_CODE },
           sh: { stderr: /undefined_xyz/, exitCode: 2, because: OWN_CODE },
         },
       ),
@@ -214,6 +219,7 @@ export const STATE_ROWS: readonly Row[] = [
         'echo ${x:?message}; echo no',
         { stderr: /message/, exitCode: 1 },
         {
+          bash: { stderr: /message/, exitCode: 127, because: FATAL_CODE },
           sh: { stderr: /message/, exitCode: 2, because: OWN_CODE },
         },
       ),

@@ -163,11 +163,11 @@ __sa_tidy() {
 # command.
 __sa_hold_options() {
   builtin set -- "${-//[!aux]/}"
-  __sa_held=$1
   if [[ -z $1 ]]; then
-    __sa_set=
+    __sa_set= __sa_held=
   else
     builtin set "+$1"
+    __sa_held=$1
     __sa_set="{ builtin set -$1; __sa_rc \"\$__sa_st\" && builtin true; } 2>/dev/null; "
   fi
 }
