@@ -103,6 +103,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'same-as-shell',
+          ...WITH_PROCESSES,
+          include: ['test/same-as-shell/*.test.ts'],
+          sequence: { groupOrder: 3 },
+          testTimeout: PROCESS_TEST_TIMEOUT_MS,
+          hookTimeout: PROCESS_TEST_TIMEOUT_MS,
+          ...REPEATED,
+          maxWorkers: PROCESS_TEST_WORKERS,
+        },
+      },
+      {
+        test: {
           name: 'security',
           ...WITH_PROCESSES,
           include: ['test/conformance/security/*.test.ts'],
