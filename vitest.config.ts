@@ -18,6 +18,8 @@ const FUZZ_REPEATS = process.env['FUZZ_INPUTS'] === undefined ? 0 : REPEATS;
 const PROCESS_TEST_WORKERS = Number(process.env['TEST_WORKERS'] ?? 3);
 /** Beside other work, on a machine that is slow at times. */
 const UNIT_TEST_TIMEOUT_MS = 30_000;
+/** All scripts of a shell: seconds, on a machine that does nothing else. */
+const CORPUS_TEST_TIMEOUT_MS = 600_000;
 /** A page that installs and builds the project. */
 const PAGE_TEST_TIMEOUT_MS = 600_000;
 /**
@@ -107,7 +109,7 @@ export default defineConfig({
           ...WITH_PROCESSES,
           include: ['test/same-as-shell/*.test.ts'],
           sequence: { groupOrder: 3 },
-          testTimeout: PROCESS_TEST_TIMEOUT_MS,
+          testTimeout: CORPUS_TEST_TIMEOUT_MS,
           hookTimeout: PROCESS_TEST_TIMEOUT_MS,
           ...REPEATED,
           maxWorkers: PROCESS_TEST_WORKERS,
