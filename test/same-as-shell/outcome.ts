@@ -11,8 +11,11 @@ export interface Outcome {
 const NAME = /^(?:\/usr\/bin\/|environment(?=: line ))/;
 /** In messages about syntax bash names the way in which it was given the text. */
 const GIVEN_AS = /^(\w+: )(?:-c|eval): (?=line \d)/;
-/** The line number of a message: of bash (`bash: line 2: `), dash (`sh: 2: `) and zsh (`zsh:2: `). */
-const LINE_NUMBER = /^(?:(\S+: )line \d+: |(sh: )\d+: |(\w+:)\d+:(?= ))/;
+/**
+ * The line number of a message: of bash (`bash: line 2: `), dash (`sh: 2: `) and zsh (`zsh:2: `). A builtin of zsh names itself
+ * (`zsh:cd:2: `, and without a line number `cd: `).
+ */
+const LINE_NUMBER = /^(?:(\S+: )line \d+: |(sh: )\d+: |(\w+:)\d+:(?= )|\w+:([\w.]+:)\d+:(?= ))/;
 /** Process ids in messages about jobs. */
 const JOB_STARTED = /(?<=^\[\d+\] )\d+$/gm;
 const PROCESS_ENDED = /(?<=^(?:\[\d+\][-+ ] +|\S+: line \d+: +|\S+: +|))\d+(?= +[A-Z][a-z])/gm;
@@ -45,5 +48,5 @@ function isSameLine(way: Way, alone: string, ours: string): boolean {
     const named = line.replace(NAME, (name) => (name === 'environment' ? 'bash' : ''));
     return isAboutSyntax ? named.replace(GIVEN_AS, '$1') : named;
   });
-  return expected === actual || (way === 'session' && expected!.replace(LINE_NUMBER, '$1$2$3') === actual);
+  return expected === actual || (way === 'session' && expected!.replace(LINE_NUMBER, '$1$2$3$4') === actual);
 }
