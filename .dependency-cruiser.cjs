@@ -65,7 +65,7 @@ module.exports = {
       '^src/engine/audit/(files|verify)',
       '^src/engine/platform/(process-identity|choose-platform|linux/process-launch)',
       '^src/engine/files/(open-file|write-content)',
-      '^src/engine/user/find-user',
+      '^src/engine/(user/find-user|system/private-file)',
       '^src/services/exchange/',
       '^src/transports/access\\.ts$',
       // An MCP server is the same one over standard input as over HTTP.

@@ -107,6 +107,8 @@ _shell_adapter() {
       'doctor|--url'|'doctor|-c'|'doctor|--config'|'doctor|--token') skip=1 ;;
       'config|check') path='config_check' ;;
       'config|show') path='config_show' ;;
+      'config|init') path='config_init' ;;
+      'config|trust') path='config_trust' ;;
       'config_show|--url'|'config_show|-c'|'config_show|--config'|'config_show|--token') skip=1 ;;
       'protocol|--write'|'protocol|--check') skip=1 ;;
     esac
@@ -411,11 +413,15 @@ _shell_adapter() {
     'doctor')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
     'config')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'check show help' -- "$cur"); fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'check show init trust help' -- "$cur"); fi ;;
     'config_check')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; fi ;;
     'config_show')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --json -h --help' -- "$cur"); else :; fi ;;
+    'config_init')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--force -h --help' -- "$cur"); else :; fi ;;
+    'config_trust')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--list --revoke --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; fi ;;
     'protocol')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--write --check -h --help' -- "$cur"); else :; fi ;;
     'completion')

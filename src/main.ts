@@ -13,6 +13,7 @@ const FILES: ReadonlySet<string> = new Set(['main.js', 'shell-adapter.cjs']);
 const { env } = process;
 const stdout = new ProcessOutput('stdout', env);
 const stderr = new ProcessOutput('stderr', env);
+const warnings = new Set<string>();
 const faultListeners = new Set<(error: unknown) => void>();
 
 const context: Context = {
@@ -32,6 +33,10 @@ const context: Context = {
     process.exitCode = code;
   },
   exitNow: (code) => process.exit(code),
+  warnOnce: (line) => {
+    if (!warnings.has(line)) void stderr.write(`shell-adapter: ${line}\n`);
+    warnings.add(line);
+  },
   onSignal: (signals, listener) => {
     for (const signal of signals) process.on(signal, listener);
     return {

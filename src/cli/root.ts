@@ -17,8 +17,9 @@ const HELP = `${examples(
   'shell-adapter doctor                     see what this machine can do',
 )}
 
-The daemon is found by --url, the variable SHELL_ADAPTER_URL, or the configuration file:
---config, SHELL_ADAPTER_CONFIG, config/shell_adapter.yaml below the current directory.
+The daemon is found by --url, the variable SHELL_ADAPTER_URL, or the configuration file: --config,
+SHELL_ADAPTER_CONFIG, ~/.config/shell-adapter/config.yaml, or config/shell_adapter.yaml below the current
+directory if it is trusted (config trust).
 A token, where one is needed, is given by --token or better by SHELL_ADAPTER_TOKEN, which other users do not see.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage. \`exec\` and \`check\` have others, see their help.`;

@@ -36,8 +36,9 @@ export function ownPaths(
 ): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> {
   const { adapter, recording, cluster } = configuration;
   const { stateDirectory } = adapter;
-  const written = withDaemon(configuration).flatMap(({ file, logging, audit }) => [
+  const written = withDaemon(configuration).flatMap(({ file, choiceFiles, logging, audit }) => [
     ...(file === undefined ? [] : [file]),
+    ...choiceFiles,
     logging.logFilePath,
     audit.file,
   ]);

@@ -1,4 +1,3 @@
-import { findConfigurationFile } from '../../config/read/locate.js';
 import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import type { Role } from '../../core/access/roles.js';
 import {
@@ -13,6 +12,7 @@ import {
 import { AdapterError } from '../../core/errors.js';
 import { findUser } from '../../engine/user/find-user.js';
 import { type IssuedToken, TokenFiles } from '../../services/access/token-files.js';
+import { findConfiguration } from '../connect/configuration-file.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor } from '../console/command-line.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
@@ -112,9 +112,8 @@ export async function rotateToken(context: Context, name: string, options: Token
   );
 }
 
-function filesOf({ env, cwd }: Context, { config }: TokenOptions): TokenFiles {
-  const source = findConfigurationFile({ flag: config, env, cwd });
-  const { adapter } = readConfiguration({ ...source, env, cwd }, skipRuleTests);
+function filesOf(context: Context, { config }: TokenOptions): TokenFiles {
+  const { adapter } = readConfiguration(findConfiguration(context, config), skipRuleTests);
   return new TokenFiles(adapter.stateDirectory);
 }
 

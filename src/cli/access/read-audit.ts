@@ -1,12 +1,12 @@
 import { type FSWatcher, statSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { findConfigurationFile } from '../../config/read/locate.js';
 import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import type { AuditRecord } from '../../core/audit/chain.js';
 import { type AuditQuery, matchesQuery } from '../../core/audit/select.js';
 import { listAuditFiles } from '../../engine/audit/files.js';
 import { type AuditFindings, verifyAudit } from '../../engine/audit/verify.js';
+import { findConfiguration } from '../connect/configuration-file.js';
 import { AuditReader } from './audit-reader.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor, quoteWord } from '../console/command-line.js';
@@ -88,14 +88,13 @@ async function reportUnreadable(
   await context.stderr.write(`shell-adapter: ${what}, and not shown: ${verify} says where\n`);
 }
 
-function pathOf({ env, cwd }: Context, { config, file }: AuditOptions): string {
+function pathOf(context: Context, { config, file }: AuditOptions): string {
   if (file !== undefined) {
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
     if (isFile && listAuditFiles(file).length > 0) return file;
     throw new CommandLineError(`--file: there is no audit log at ${file}`);
   }
-  const source = findConfigurationFile({ flag: config, env, cwd });
-  const { audit } = readConfiguration({ ...source, env, cwd }, skipRuleTests);
+  const { audit } = readConfiguration(findConfiguration(context, config), skipRuleTests);
   if (audit.enabled || listAuditFiles(audit.file).length > 0) return audit.file;
   throw new CommandLineError('the configuration has audit.enabled: false, and there is no audit log', {
     hint: 'Give another configuration with --config, or the log itself with --file.',

@@ -55,19 +55,15 @@ export function givenUrl({ url, config }: DaemonOptions, { env }: Pick<Context, 
  * @throws ConfigurationError, UsageError, CommandLineError
  */
 export async function findDaemon(options: DaemonOptions, context: Context): Promise<DaemonAddress> {
-  const { env, cwd } = context;
-  const token = options.token ?? (env['SHELL_ADAPTER_TOKEN'] || undefined);
+  const token = options.token ?? (context.env['SHELL_ADAPTER_TOKEN'] || undefined);
   const given = givenUrl(options, context);
   if (given) return { ...given, token };
   // Loading the schemas is slow, and a URL does not need them.
-  const [{ readConfiguration, skipRuleTests }, { findConfigurationFile }] = await Promise.all([
+  const [{ readConfiguration, skipRuleTests }, { findConfiguration }] = await Promise.all([
     import('../../config/read/read.js'),
-    import('../../config/read/locate.js'),
+    import('./configuration-file.js'),
   ]);
-  const configuration = readConfiguration(
-    { ...findConfigurationFile({ flag: options.config, env, cwd }), env, cwd },
-    skipRuleTests,
-  );
+  const configuration = readConfiguration(findConfiguration(context, options.config), skipRuleTests);
   const { socketio, file = 'the defaults' } = configuration;
   const found = urlOf(socketio);
   if (found !== undefined) return { url: found, source: file, token: token ?? (await firstTokenFor(configuration)) };

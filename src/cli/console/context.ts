@@ -19,6 +19,8 @@ export interface Context {
   exitWith(code: number): void;
   /** Exits immediately. */
   exitNow(code: number): never;
+  /** Prints a line on standard error, unless it has been printed. */
+  warnOnce(line: string): void;
   /** Installs a listener for these signals, which replaces their default action until it is disposed. */
   onSignal(signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void): Disposable;
   /** Installs a listener for uncaught exceptions and unhandled rejections, which then do not end the process. */

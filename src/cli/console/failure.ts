@@ -63,7 +63,10 @@ function describeFailure(
 ): { readonly message: string; readonly hint?: string | undefined } {
   if (error instanceof CommandLineError) return { message: error.message, hint: error.hint };
   if (error instanceof ConfigurationError) {
-    return { message: error.message, hint: 'Every key is explained in config/shell_adapter.yaml of the package.' };
+    return {
+      message: error.message,
+      hint: 'Every key is explained in the file that `shell-adapter config init` writes.',
+    };
   }
   if (error instanceof ClientError) {
     const hint = HINTS[error.code];

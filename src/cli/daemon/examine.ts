@@ -1,7 +1,6 @@
 import type { Answer } from '../../client/index.js';
 import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
-import { findConfigurationFile } from '../../config/read/locate.js';
 import { ConfigurationError } from '../../config/model/problems.js';
 import { runsCommands } from '../../config/derive/examined-cluster.js';
 import { examinedSettings } from '../../config/derive/examined-settings.js';
@@ -10,6 +9,7 @@ import { examineLlmProviders } from '../../doctor/llm.js';
 import { examineMachine } from '../../doctor/doctor.js';
 import type { Finding } from '../../doctor/finding.js';
 import { examineUsers } from '../../doctor/users.js';
+import { findConfiguration, trustAdvice } from '../connect/configuration-file.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor, quoteWord } from '../console/command-line.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
@@ -21,7 +21,7 @@ import { findStatus } from '../connect/find-status.js';
  * @throws UsageError when the given address of the daemon is invalid
  */
 export async function examine(context: Context, options: DaemonOptions): Promise<readonly Finding[]> {
-  const { configuration, finding } = examineConfiguration(context, options);
+  const { configuration, findings } = examineConfiguration(context, options);
   const { env } = context;
   const toolEnv = configuration?.childEnvironment ?? { PATH: env['PATH'] ?? '' };
   const running = configuration && runsCommands(configuration) ? configuration : undefined;
@@ -35,7 +35,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
     installed,
     ...machine,
     ...(await llm),
-    finding,
+    ...findings,
     ...(running ? await examineState(running) : []),
     ...(await examineDaemon(context, options, configuration)),
   ];
@@ -66,25 +66,25 @@ const NO_SETTINGS = {
 } as const;
 
 function examineConfiguration(
-  { env, cwd }: Context,
+  context: Context,
   { config }: DaemonOptions,
-): { readonly configuration?: Configuration; readonly finding: Finding } {
+): { readonly configuration?: Configuration; readonly findings: readonly Finding[] } {
   const name = 'configuration';
   try {
-    const configuration = loadConfiguration({ ...findConfigurationFile({ flag: config, env, cwd }), env, cwd });
-    return { configuration, finding: { name, status: 'ok', detail: configuration.file ?? 'defaults' } };
+    const source = findConfiguration(context, config);
+    const { file = 'none', why, untrusted } = source;
+    const ignored: Finding = { name, status: 'warn', detail: `${untrusted} is ignored`, fix: trustAdvice(context) };
+    const findings: Finding[] = [{ name, status: 'ok', detail: `${file} (${why})` }];
+    return {
+      configuration: loadConfiguration(source),
+      findings: untrusted === undefined ? findings : [...findings, ignored],
+    };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const [first = '', ...problems] = error.message.split('\n').map((line) => line.trim());
     const detail = [first, problems.join('; ')].join(' ').trim();
-    return {
-      finding: {
-        name,
-        status: 'missing',
-        detail,
-        fix: 'correct it; `shell-adapter config check FILE` tells when it is right',
-      },
-    };
+    const fix = 'correct it; `shell-adapter config check FILE` tells when it is right';
+    return { findings: [{ name, status: 'missing', detail, fix }] };
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
-import { findConfigurationFile } from '../../config/read/locate.js';
 import type { EffectiveSetting } from '../../config/read/effective-settings.js';
 import { ConfigurationError } from '../../config/model/problems.js';
 import { readSettings, skipRuleTests } from '../../config/read/read.js';
+import { findConfiguration } from '../connect/configuration-file.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
 import { EXIT } from '../console/failure.js';
@@ -14,7 +14,7 @@ import { alignColumns } from '../console/columns.js';
 export async function checkConfiguration(context: Context, file: string | undefined, asJson: boolean): Promise<void> {
   const { stdout, stderr } = context;
   try {
-    const { file: found } = load(context, file);
+    const { file: found } = loadConfiguration(findConfiguration(context, file));
     await stdout.write(
       asJson ? toJson({ ok: true, file: found ?? null, problems: [] }) : `${found ?? 'the defaults'}: ok\n`,
     );
@@ -31,21 +31,20 @@ export async function checkConfiguration(context: Context, file: string | undefi
  * differing settings of a running daemon.
  */
 export async function showConfiguration(context: Context, options: DaemonOptions, asJson: boolean): Promise<void> {
-  const { env, cwd, stdout } = context;
-  const { config: file } = options;
+  const { stdout } = context;
+  const source = findConfiguration(context, options.config);
+  const { file, why } = source;
   // Reports all problems.
-  const configuration = load(context, file);
-  const { file: found } = configuration;
+  const configuration = loadConfiguration(source);
   const daemon = await findRunning(context, options, configuration);
-  const source = findConfigurationFile({ flag: file, env, cwd });
-  const settings = readSettings({ ...source, env, cwd }, skipRuleTests).listSettings();
+  const settings = readSettings(source, skipRuleTests).listSettings();
   if (asJson) {
     const sources = Object.fromEntries(settings.map(({ path, source: from }) => [path.join('.'), from]));
-    await stdout.write(toJson({ file: found ?? null, daemon: daemon ?? null, ...treeOf(settings), sources }));
+    await stdout.write(toJson({ file: file ?? null, why, daemon: daemon ?? null, ...treeOf(settings), sources }));
     return;
   }
   const rows = settings.map(({ path, value, source: from }) => [path.join('.'), textOf(value), from]);
-  const head = `file: ${found ?? 'none: these are the defaults'}`;
+  const head = `file: ${file ?? 'none'} (${why})`;
   const body = alignColumns([['KEY', 'VALUE', 'FROM'], ...rows]);
   await stdout.write([...describeDaemon(daemon, configuration), head, ...body, ''].join('\n'));
 }
@@ -80,10 +79,6 @@ function describeDaemon(daemon: RunningDaemon | undefined, { file, adapter }: Co
     `daemon: ${url}, version ${version}, file ${theirs ?? 'none'}, workspace ${workspace}`,
     ...(isSame ? [] : ['These are not the settings of that daemon, but those that `serve` would use here:']),
   ];
-}
-
-function load({ env, cwd }: Context, file: string | undefined): Configuration {
-  return loadConfiguration({ ...findConfigurationFile({ flag: file, env, cwd }), env, cwd });
 }
 
 const textOf = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));

@@ -6,11 +6,11 @@ import { type Detached, detach } from '../../app/detach/detach.js';
 import { HolderDirectory } from '../../app/detach/holder-directory.js';
 import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
-import { findConfigurationFile } from '../../config/read/locate.js';
 import { ConfigurationError } from '../../config/model/problems.js';
 import type { Log } from '../../core/logging/log.js';
 import { SecretMask } from '../../core/secrets/secret-mask.js';
 import { createLogging, type Logging } from '../../logging/logging.js';
+import { findConfiguration } from '../connect/configuration-file.js';
 import type { Context } from '../console/context.js';
 import { EXIT } from '../console/failure.js';
 import { ServiceManager } from './service-manager.js';
@@ -113,10 +113,9 @@ function prepareStop({ killAll, drain }: App, stop: StopSignals, log: Log): void
   };
 }
 
-function loadFor({ env, cwd }: Context, { config, workspace, host, port }: ServeOptions): Configuration {
-  const source = findConfigurationFile({ flag: config, env, cwd });
-  const adapter = workspace === undefined ? {} : { workspace_directory: resolve(cwd, workspace) };
-  return loadConfiguration({ ...source, env, cwd, overrides: { adapter, socketio: { host, port } } });
+function loadFor(context: Context, { config, workspace, host, port }: ServeOptions): Configuration {
+  const adapter = workspace === undefined ? {} : { workspace_directory: resolve(context.cwd, workspace) };
+  return loadConfiguration({ ...findConfiguration(context, config), overrides: { adapter, socketio: { host, port } } });
 }
 
 /** Starts the daemon; returns undefined when a stop signal arrived and the start has not completed in time. */

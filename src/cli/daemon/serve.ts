@@ -34,7 +34,7 @@ Signals:
   the same again    exit at once
   of a worker, the first SIGTERM drains it: it ends when its sessions and commands
   have ended, after cluster.drain_timeout, or with the second SIGTERM
-${examples('shell-adapter serve --workspace ~/work', 'shell-adapter serve --config config/shell_adapter.yaml --port 0')}
+${examples('shell-adapter serve --workspace ~/work', 'shell-adapter serve --config ~/strict.yaml --port 0')}
 
 Exit codes: 0 stopped by a signal, 1 could not start or not end in time, 2 wrong usage,
 128+n a second signal n.`;

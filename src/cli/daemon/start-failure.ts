@@ -1,5 +1,6 @@
 import type { Configuration } from '../../config/model/configuration.js';
 import { ConfigurationError } from '../../config/model/problems.js';
+import { SHIPPED_FILE } from '../../config/read/locate.js';
 import { AdapterError } from '../../core/errors.js';
 import { urlOf } from '../connect/daemon-address.js';
 import { CommandLineError, messageOf } from '../console/failure.js';
@@ -9,7 +10,7 @@ import { probeDaemon } from '../connect/probe.js';
 export async function explainStartFailure(error: unknown, { socketio, file }: Configuration): Promise<unknown> {
   if (error instanceof ConfigurationError) return error;
   const { code, message } = error as NodeJS.ErrnoException;
-  const elsewhere = `Take another port with --port (0 for any that is free), or socketio.port in ${file ?? 'a configuration file'}.`;
+  const elsewhere = `Take another port with --port (0 for any that is free), or socketio.port in ${fileToEdit(file)}.`;
   const fail: Fail = (text, hint) => new CommandLineError(text, { hint, cause: error });
   switch (code) {
     case 'EADDRINUSE':
@@ -30,6 +31,10 @@ export async function explainStartFailure(error: unknown, { socketio, file }: Co
       return fail(describe(error), SEARCH);
   }
 }
+
+/** Changes of the shipped file are lost with the next installation. */
+const fileToEdit = (file: string | undefined): string =>
+  file === undefined || file === SHIPPED_FILE ? 'a file of your own (`shell-adapter config init` writes it)' : file;
 
 /** A failure without a known remedy. */
 const describe = (error: unknown): string =>

@@ -47,13 +47,11 @@ function directoriesOf(
 /** The directories of daemons that have ended, with the port of the configuration; none for an address alone. */
 async function abandoned(options: DaemonOptions, context: Context): Promise<readonly HolderDirectory[]> {
   if (givenUrl(options, context)) return [];
-  const [{ readConfiguration, skipRuleTests }, { findConfigurationFile }] = await Promise.all([
+  const [{ readConfiguration, skipRuleTests }, { findConfiguration }] = await Promise.all([
     import('../../config/read/read.js'),
-    import('../../config/read/locate.js'),
+    import('../connect/configuration-file.js'),
   ]);
-  const { env, cwd } = context;
-  const source = findConfigurationFile({ flag: options.config, env, cwd });
-  const { adapter, socketio } = readConfiguration({ ...source, env, cwd }, skipRuleTests);
+  const { adapter, socketio } = readConfiguration(findConfiguration(context, options.config), skipRuleTests);
   const directories = allHolderDirectories(adapter.stateDirectory);
   return directories.filter(
     (directory) => directory.port === socketio.port && directory.ownerOn(platform) === undefined,

@@ -35,11 +35,12 @@ export function sandboxSurroundings(configuration: Configuration): SandboxSurrou
 }
 
 function secretsOf(configuration: Configuration): readonly string[] {
-  const { adapter, socketio, cluster, recording, file } = configuration;
+  const { adapter, socketio, cluster, recording, file, choiceFiles } = configuration;
   const secrets = [
     adapter.stateDirectory,
     recording.directory,
     file,
+    ...choiceFiles,
     socketio.tls?.key,
     cluster.tls.key,
     cluster.secretFile,

@@ -6,6 +6,7 @@ import { isLoopback } from '../sections/socketio.js';
 import { buildChildEnvironment } from './child-environment.js';
 import { toCode } from './code-values.js';
 import { type CheckedConfiguration, configurationSchema } from './schema.js';
+import { trustListOf, userConfigurationFile } from './user-directories.js';
 import { toWebhooks } from './webhooks.js';
 import { readSecrets } from './secrets.js';
 
@@ -31,6 +32,8 @@ export function toConfiguration(settled: CheckedConfiguration, { file, env, isGi
     ...rest,
     /** Path of the configuration file; undefined without one. */
     file,
+    /** Files that decide which configuration the user's next call has; they need not exist. */
+    choiceFiles: [userConfigurationFile(env), trustListOf(env)],
     /** With the limits of everything together that a session, or a command without one, runs. */
     adapter: { ...adapter, resourceLimits },
     /** With whether the host is reachable from this machine only; `tls` is undefined for plain HTTP. */

@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { PathDefault } from '../fields/facts.js';
 import type { CheckedConfiguration } from './schema.js';
 import type { Setting } from './settings.js';
 import { valueAt, withValueAt } from './tree.js';
+import { homeOf, userDirectory } from './user-directories.js';
 
 /** Inputs of `settle` besides the validated file. */
 export interface Surroundings {
@@ -41,7 +41,7 @@ function missing(
   if (location?.default === undefined) return undefined;
   const directories: Record<PathDefault['in'], () => string | undefined> = {
     start_directory: () => cwd,
-    state_home: () => stateHome(env),
+    state_home: () => userDirectory('state', env),
     state_directory: () => settled.adapter.state_directory,
   };
   return join(directories[location.default.in]() ?? cwd, location.default.name);
@@ -57,12 +57,4 @@ function absolute(value: unknown, { path, location }: Setting, { env, baseOf }: 
 function resolvePath(path: string, base: string, env: NodeJS.ProcessEnv): string {
   const expanded = path === '~' || path.startsWith('~/') ? join(homeOf(env), path.slice(1)) : path;
   return resolve(base, expanded);
-}
-
-const homeOf = (env: NodeJS.ProcessEnv): string => env['HOME'] || homedir();
-
-/** Source: https://specifications.freedesktop.org/basedir-spec/latest/ (relative paths must be ignored). */
-function stateHome(env: NodeJS.ProcessEnv): string {
-  const given = env['XDG_STATE_HOME'] ?? '';
-  return isAbsolute(given) ? given : join(homeOf(env), '.local/state');
 }

@@ -18,6 +18,8 @@ import { EMPTY_YAML_FILE, parseYamlFile, type YamlFile } from './yaml-file.js';
 export interface ConfigurationRequest {
   /** Path of the file; undefined for none: everything has a default. */
   readonly file?: string | undefined;
+  /** Text of the file, if it has been read. */
+  readonly text?: string | undefined;
   /**
    * Base of relative paths in the file. Default: the folder of the file; if that is named `config`, its parent.
    * Relative paths from other sources are relative to `cwd`.
@@ -80,11 +82,11 @@ export function readSettings(
 
 /** Reads the file, the environment and the flags, with the problems in their texts. */
 function readSources(
-  { file: givenFile, env, cwd, overrides }: ConfigurationRequest,
+  { file: givenFile, text, env, cwd, overrides }: ConfigurationRequest,
   settings: readonly Setting[],
 ): { readonly origin: Origin; readonly problems: ConfigurationProblem[] } {
   const file = givenFile === undefined ? undefined : resolve(cwd, givenFile);
-  const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(file, env, settings);
+  const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(text ?? readText(file), env, settings);
   const environment = readEnvironmentVariables(env, settings);
   const problems = [
     ...yaml.problems.map(({ path, message, position }) => inFile(file, formatPath(path), message, position)),
@@ -119,8 +121,8 @@ function baseDirectoryOf({ baseDirectory, cwd }: ConfigurationRequest, file: str
   return baseDirectory ?? (file === undefined ? cwd : projectDirectory(file));
 }
 
-function readYamlFile(file: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {
-  return parseYamlFile(readText(file), (text, path) => {
+function readYamlFile(content: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {
+  return parseYamlFile(content, (text, path) => {
     if (!hasVariables(text)) return { value: text };
     const expansion = expandVariables(text, env);
     if ('problem' in expansion) return expansion;

@@ -62,6 +62,9 @@ export async function callCli(args: readonly string[], options: CliOptions = {})
     exitNow: (given) => {
       throw new Error(`a call in this process cannot exit with ${given} at once`);
     },
+    warnOnce: (line) => {
+      if (!stderr.bytes.includes(line)) void stderr.write(`shell-adapter: ${line}\n`);
+    },
     onSignal: () => ({ [Symbol.dispose]: () => undefined }),
     onFault: () => ({ [Symbol.dispose]: () => undefined }),
   };

@@ -1,11 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { EventEmitter, once } from 'node:events';
+import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
 import { callCli } from './in-process.js';
-import { makeFolder, runCli } from './support.js';
+import { CliProcess, makeFolder, runCli } from './support.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -135,7 +137,7 @@ describe('config', () => {
     const env = { SHELL_ADAPTER_SOCKETIO_PORT: '9999' };
     const { code, stdout } = await callCli(['config', 'show', '--config', file], { env });
     expect(code).toBe(0);
-    expect(stdout).toContain(`file: ${file}\n`);
+    expect(stdout).toContain(`file: ${file} (--config)\n`);
     expect(stdout).toMatch(/^adapter\.max_sessions +7 +line 1$/m);
     expect(stdout).toMatch(/^adapter\.command_max_lifetime +600 +default$/m);
     expect(stdout).toMatch(/^adapter\.memory_mb_limit +none +default$/m);
@@ -152,6 +154,142 @@ describe('config', () => {
       sources: { 'adapter.max_sessions': 'line 1', 'socketio.port': 'SHELL_ADAPTER_SOCKETIO_PORT' },
     });
     expect(json.stdout).not.toContain('not-to-be-seen');
+  });
+});
+
+describe("a user's own configuration", () => {
+  it('is written by config init, and used from then on', async () => {
+    using home = makeFolder();
+    const env = { HOME: home.path, XDG_CONFIG_HOME: undefined, SHELL_ADAPTER_URL: 'http://127.0.0.1:1' };
+    const run = (...args: string[]) => callCli(args, { env, cwd: home.path });
+    const file = join(home.path, '.config/shell-adapter/config.yaml');
+    expect((await run('config', 'show')).stdout).toMatch(
+      /^file: .*\/config\/shell_adapter\.yaml \(the shipped file\)$/m,
+    );
+    expect(await run('config', 'init')).toMatchObject({ code: 0, stdout: `${file}\n` });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await run('config', 'check')).toMatchObject({ code: 0, stdout: `${file}: ok\n` });
+    writeFileSync(file, 'adapter: { max_sessions: 3 }');
+    const { stdout } = await run('config', 'show');
+    expect(stdout).toContain(`file: ${file} (your own file)\n`);
+    expect(stdout).toMatch(/^adapter\.max_sessions +3 /m);
+    expect(stdout).toMatch(new RegExp(`^adapter\\.workspace_directory +"${home.path}" +default$`, 'm'));
+    expect((await run('doctor')).stdout).toMatch(new RegExp(`^ok +configuration +${file} \\(your own file\\)$`, 'm'));
+    expect(await run('config', 'init')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/exists already\n--force/) as string,
+    });
+    expect(await run('config', 'init', '--force')).toMatchObject({ code: 0 });
+    expect(readFileSync(file, 'utf8')).toBe(readFileSync(join(ROOT, 'config/shell_adapter.yaml'), 'utf8'));
+  });
+
+  it('is where the port is set that another program has taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    try {
+      using home = makeFolder();
+      const env = { HOME: home.path, SHELL_ADAPTER_SOCKETIO_PORT: String(port) };
+      const { code, stderr } = await runCli(['serve'], { env, cwd: home.path });
+      expect(code).toBe(1);
+      expect(stderr).toContain('or socketio.port in a file of your own (`shell-adapter config init` writes it).');
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe('a configuration in the current directory', () => {
+  /** Listens where only the file of the directory leads to: the port is given by the environment, the host by the file. */
+  async function makeTrap() {
+    let connections = 0;
+    const arrivals = new EventEmitter();
+    const server = createServer((socket) => {
+      connections++;
+      socket.destroy();
+      arrivals.emit('connection');
+    }).listen(0, '127.0.0.5');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    return {
+      port,
+      arrivals,
+      connections: () => connections,
+      [Symbol.asyncDispose]: async () => {
+        server.close();
+        await once(server, 'close');
+      },
+    };
+  }
+
+  it('gets no connection and no token before it is trusted, and after it was changed', async () => {
+    using home = makeFolder();
+    using project = makeFolder();
+    await using trap = await makeTrap();
+    const env = {
+      HOME: home.path,
+      SHELL_ADAPTER_SOCKETIO_PORT: String(trap.port),
+      SHELL_ADAPTER_TOKEN: 'sat_precious',
+    };
+    const options = { env, cwd: project.path };
+    const run = (...args: string[]) => callCli(args, options);
+    mkdirSync(join(project.path, 'config'));
+    const file = join(realpathSync(project.path), 'config/shell_adapter.yaml');
+    writeFileSync(file, 'socketio: { host: 127.0.0.5 }\n');
+
+    const ignored = expect.stringMatching(`${file} is ignored: read it, and trust it with .* config trust`) as string;
+    for (const args of [
+      ['exec', 'echo hi'],
+      ['sessions'],
+      ['status'],
+      ['stop'],
+      ['config', 'show'],
+      ['token', 'list'],
+    ]) {
+      const { stderr } = await run(...args);
+      expect(stderr, args.join(' ')).toEqual(ignored);
+      expect(stderr.match(/is ignored/g), args.join(' ')).toHaveLength(1);
+    }
+    expect((await run('doctor')).stdout).toMatch(/^warn +configuration +.*is ignored\n +fix: read it, and trust it/m);
+    expect(trap.connections()).toBe(0);
+
+    expect(await run('config', 'trust')).toMatchObject({ code: 0, stdout: `trusted ${file} as it is now\n` });
+    const list = join(home.path, '.local/state/shell-adapter/trusted-configurations.json');
+    expect(statSync(list).mode & 0o777).toBe(0o600);
+    expect((await run('config', 'trust', '--list')).stdout).toContain(file);
+    expect((await run('config', 'check')).stdout).toBe(`${file}: ok\n`);
+    {
+      const arrived = once(trap.arrivals, 'connection');
+      await using _client = new CliProcess(['exec', 'echo hi'], options);
+      await arrived;
+    }
+
+    const before = trap.connections();
+    writeFileSync(file, 'socketio: { host: 127.0.0.5 }\nconfirmation: { mode: off }\n');
+    for (const args of [['exec', 'echo hi'], ['serve'], ['mcp', '--start']]) {
+      const { stdout, stderr } = await run(...args);
+      expect({ stdout, stderr }, args.join(' ')).toEqual({
+        stdout: '',
+        stderr: expect.stringContaining('has changed since you trusted it') as string,
+      });
+    }
+    expect(await run('config', 'trust', '--revoke')).toMatchObject({ code: 0, stdout: `revoked ${file}\n` });
+    expect((await run('status')).stderr).toEqual(ignored);
+    expect(trap.connections()).toBe(before);
+  });
+
+  it('is trusted only where it is looked for', async () => {
+    using folder = makeFolder();
+    const options = { env: { HOME: folder.path }, cwd: folder.path };
+    writeFileSync(join(folder.path, 'mine.yaml'), '');
+    expect(await callCli(['config', 'trust', 'mine.yaml'], options)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Name other files with --config.') as string,
+    });
+    expect(await callCli(['config', 'trust'], options)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cannot be read') as string,
+    });
   });
 });
 

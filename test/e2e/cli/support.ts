@@ -28,7 +28,7 @@ export const urlVariable = ({ url }: { readonly url: string }) => ({ SHELL_ADAPT
 /** The environment of a call. */
 export function environmentOf({ env }: CliOptions): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(?:SHELL_ADAPTER_|NO_COLOR$|CI$|npm_)/.test(name));
-  return { ...Object.fromEntries(own), ...env };
+  return { ...Object.fromEntries(own), XDG_CONFIG_HOME: '/nowhere', ...env };
 }
 
 /** How a call ended. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -182,6 +182,30 @@ describe('shell-adapter mcp --start', () => {
     expect(others).toEqual([]);
     expect(isRunning(pid ?? 0)).toBe(true);
     expect(await runCli(['exec', '--config', config, 'echo still here'])).toMatchObject({ stdout: 'still here\n' });
+  });
+
+  it('obeys no configuration that merely lies in the current directory', async () => {
+    mkdirSync(join(folder.path, 'config'));
+    writeFileSync(
+      join(folder.path, 'config/shell_adapter.yaml'),
+      stringify({ confirmation: { mode: 'off' }, audit: { enabled: false } }),
+    );
+    const env = {
+      SHELL_ADAPTER_ADAPTER_STATE_DIRECTORY: stateFolder(),
+      SHELL_ADAPTER_SOCKETIO_PORT: String(await freePort()),
+      HOME: folder.path,
+    };
+    await using client = new CliProcess(['mcp', '--start'], { cwd: folder.path, env, input: { open: true } });
+    for (const message of [initialize, listen, call(2, 'cat state/token | wc -c')]) {
+      client.child.stdin?.write(`${JSON.stringify(message)}\n`);
+    }
+    await client.until('stdout', /\\"status\\":\\"confirmation_required\\"/);
+    expect(client.text('stderr')).toMatch(/config\/shell_adapter\.yaml is ignored: read it, .*config trust/);
+    await eventually(() => {
+      expect(startedPids()).toHaveLength(1);
+    });
+    client.child.stdin?.end();
+    expect(await client.ended).toMatchObject({ code: 0 });
   });
 
   it('takes no address: it starts the daemon of a configuration', async () => {

@@ -12,6 +12,7 @@ export const EXAMPLES: ProgramExamples = {
     'apt-cache show x',
     'apt-mark showhold',
     'shell-adapter doctor',
+    'shell-adapter config show',
     'screen -ls',
     'systemctl status x',
     'machinectl list',
@@ -83,6 +84,8 @@ export const EXAMPLES: ProgramExamples = {
     'gpg -o /srv/x y',
   ],
   privilege: [
+    'shell-adapter config trust',
+    'shell-adapter config init --force',
     'machinectl shell',
     'machinectl shell root@host /bin/true',
     'sudo -i',

@@ -189,7 +189,16 @@ export const SPECS: ProgramTable = {
     class: 'privilege',
     reason: 'controls shell-adapter itself',
     ...text,
-    subcommands: each('metadata doctor check sessions protocol tools config help --help --version -V', show),
+    subcommands: {
+      ...each('metadata doctor check sessions protocol tools help --help --version -V', show),
+      // `init` and `trust` change which configuration is in force.
+      config: {
+        class: 'privilege',
+        reason: 'changes the configuration of shell-adapter',
+        ...text,
+        subcommands: each('check show help --help', show),
+      },
+    },
   },
   ...each('gpg gpg2', {
     class: 'execute',
