@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import uuid
-from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Sequence, cast
+from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Sequence, TypeVar, cast
 
 from ._connection import Connection, State
 from ._errors import AdapterError, ConfirmationRequired
@@ -17,6 +17,7 @@ from ._streams import OutputStream
 Confirm = Callable[[Mapping[str, Any]], "str | None | Awaitable[str | None]"]
 """Gets the terms of a command that this client has to confirm; gives the justification, or None to refuse it."""
 
+T = TypeVar("T")
 Listener = Callable[[str, Any], None]
 StateListener = Callable[[State], None]
 
@@ -25,6 +26,8 @@ UNKNOWN = frozenset({"SESSION_NOT_FOUND", "COMMAND_NOT_FOUND", "CONFIRMATION_NOT
 LOST = frozenset({"CONNECTION_FAILED", "CONNECTION_LOST", "CLIENT_CLOSED"})
 DETACHED = frozenset({"NODE_LOST", "NODE_UNREACHABLE"})
 RECONNECT_TIMEOUT = 30.0
+STOP_PATIENCE = 3.0
+"""How long a caller that leaves a command waits until its signal is sent, in seconds: without a connection it takes longer."""
 
 
 class AsyncClient:
@@ -39,6 +42,8 @@ class AsyncClient:
         self._state_listeners: list[StateListener] = []
         self._sessions: dict[str, FollowedSession] = {}
         self._subscription: Mapping[str, Any] | None = None
+        # The event loop itself keeps no tasks alive.
+        self._stops: set[asyncio.Task[None]] = set()
         self._connection = Connection(
             url,
             token,
@@ -67,10 +72,11 @@ class AsyncClient:
         """Runs a command and gives its result.
 
         `fields` are those of `models.ExecuteCommandRequest`: `cwd`, `env`, `stdin`, `timeout_ms` and others.
-        Raises ConfirmationRequired when it has to be confirmed, and `confirm` does not.
+        Raises ConfirmationRequired when it has to be confirmed, and `confirm` does not. When the caller is cancelled, the
+        command is ended.
         """
         payload = _command(command, args, fields)
-        return await self._confirmed(await self.request("execute_command", payload))
+        return await self._or_stop(payload["command_id"], self._execute(payload))
 
     async def stream(self, command: str, args: Sequence[str] | None = None, **fields: Any) -> AsyncIterator[Output | Result]:
         """Runs a command; gives its output while it runs, byte for byte, and its Result at the end."""
@@ -82,7 +88,7 @@ class AsyncClient:
             return bytes((await self.request("read_output", asked))["data"])
 
         output = self._streams[command_id] = OutputStream(read, payload.get("session_id"))
-        running = asyncio.ensure_future(self._run_streamed(payload))
+        running = asyncio.ensure_future(self._execute(payload))
         running.add_done_callback(lambda _: output.wake())
         try:
             while pieces := await output.next(running.done):
@@ -113,19 +119,19 @@ class AsyncClient:
 
     async def confirm(self, terms: Mapping[str, Any], justification: str) -> Result:
         """Confirms what `ConfirmationRequired.terms` describes; gives the result of the command."""
-        answer = await self.request(
-            "confirm_command",
-            {
-                "confirmation_id": terms["confirmation_id"],
-                "decision": "approve",
-                "command_sha256": terms["command_sha256"],
-                "justification": justification,
-            },
-        )
-        return Result.of(answer)
+        decision = {
+            "confirmation_id": terms["confirmation_id"],
+            "decision": "approve",
+            "command_sha256": terms["command_sha256"],
+            "justification": justification,
+        }
+        return Result.of(await self._or_stop(terms.get("command_id"), self.request("confirm_command", decision)))
 
     def on_event(self, listener: Listener) -> Callable[[], None]:
-        """Calls a listener with name and payload of each event; gives a function that ends this."""
+        """Calls a listener with name and payload of each event; gives a function that ends this.
+
+        It is called in the event loop, and must not wait: `asyncio.ensure_future` starts what takes longer.
+        """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -154,10 +160,25 @@ class AsyncClient:
     def _forget(self, session_id: str) -> None:
         self._sessions.pop(session_id, None)
 
-    async def _run_streamed(self, payload: Mapping[str, Any]) -> Result:
+    async def _execute(self, payload: Mapping[str, Any]) -> Result:
         return await self._confirmed(await self.request("execute_command", payload))
 
+    async def _or_stop(self, command_id: str | None, work: Awaitable[T]) -> T:
+        """Waits for a command; ends it when the caller no longer waits."""
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if command_id is not None:
+                await self._stop(command_id)
+            raise
+
     async def _stop(self, command_id: str) -> None:
+        stop = asyncio.ensure_future(self._send_stop(command_id))
+        self._stops.add(stop)
+        stop.add_done_callback(self._stops.discard)
+        await asyncio.wait({stop}, timeout=STOP_PATIENCE)
+
+    async def _send_stop(self, command_id: str) -> None:
         try:
             await self.request("signal_command", {"command_id": command_id, "signal": "SIGTERM"})
         except AdapterError:
@@ -193,7 +214,7 @@ class AsyncClient:
         elif followed:
             self._note_change(followed, name, payload)
         for listener in list(self._listeners):
-            listener(name, payload)
+            _call(listener, name, payload)
 
     def _note_change(self, followed: FollowedSession, name: str, payload: Mapping[str, Any]) -> None:
         if name == "session_closed":
@@ -215,7 +236,7 @@ class AsyncClient:
 
     def _tell_state(self, state: State) -> None:
         for listener in list(self._state_listeners):
-            listener(state)
+            _call(listener, state)
 
     async def _restore(self) -> None:
         """Gives a new connection what the one before had: the subscription, and the events of sessions."""
@@ -313,9 +334,23 @@ class AsyncSession:
     async def __aenter__(self) -> AsyncSession:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        if not self._is_detached:
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        if self._is_detached:
+            return
+        try:
             await self.close()
+        except AdapterError as error:
+            # Without a connection, the daemon ends a session that no client comes back to. An error of the body says more.
+            if kind is None and error.code not in LOST and error.code != "SHUTTING_DOWN":
+                raise
+
+
+def _call(listener: Callable[..., None], *arguments: Any) -> None:
+    """Calls a listener. Its failure is a bug of the calling program, and does not concern the client."""
+    try:
+        listener(*arguments)
+    except Exception as error:
+        asyncio.get_running_loop().call_exception_handler({"message": "a listener has failed", "exception": error})
 
 
 def _command(command: str, args: Sequence[str] | None, fields: Mapping[str, Any]) -> dict[str, Any]:

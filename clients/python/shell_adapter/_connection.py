@@ -6,7 +6,15 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Awaitable, Callable, Literal, Mapping
 
-import socketio
+try:
+    import aiohttp  # noqa: F401 -- python-socketio connects with it, and without it says nothing for ten seconds
+    import socketio
+except ImportError as error:
+    if error.name not in ("aiohttp", "socketio"):
+        raise
+    package = {"socketio": "python-socketio"}.get(error.name, error.name)
+    hint = f"pip install {package}, or apt install python3-{error.name}"
+    raise ImportError(f"shell_adapter needs {package}: {hint}", name=error.name) from error
 
 from ._errors import AdapterError
 from .models import REPEATABLE
@@ -100,8 +108,9 @@ class Connection:
     async def close(self) -> None:
         """Ends the connection; harmless when it has ended."""
         self._end(AdapterError("CLIENT_CLOSED", "the client was closed"))
-        if self._recovery:
+        if self._recovery and self._recovery is not asyncio.current_task():
             self._recovery.cancel()
+            await asyncio.wait({self._recovery})
         await self._discard()
 
     async def _connect(self) -> None:
@@ -115,7 +124,8 @@ class Connection:
         await self._discard()
         self._sio = sio
         try:
-            await sio.connect(self._url, auth=self._auth, transports=["websocket"], wait=False)
+            connecting = sio.connect(self._url, auth=self._auth, transports=["websocket"], wait=False)
+            await asyncio.wait_for(connecting, CONNECT_TIMEOUT)
             # By the first event of every connection.
             instance_id = await asyncio.wait_for(self._identity, CONNECT_TIMEOUT)
         except AdapterError:
@@ -123,7 +133,7 @@ class Connection:
             raise
         except (socketio.exceptions.ConnectionError, asyncio.TimeoutError) as error:
             await self._discard()
-            raise AdapterError("CONNECTION_FAILED", f"no daemon answers at {self._url}: {error}") from error
+            raise AdapterError("CONNECTION_FAILED", f"no daemon answers at {self._url}: {_reason(error)}") from error
         is_new = self._instance_id not in (None, instance_id)
         self._instance_id = instance_id
         if is_new:
@@ -219,7 +229,7 @@ class Connection:
                     self._end(error)
                     return
             except Exception as error:
-                self._end(AdapterError("CONNECTION_FAILED", str(error)))
+                self._end(AdapterError("CONNECTION_FAILED", _reason(error)))
                 raise
             await asyncio.sleep(delay)
             delay = min(delay * 2, LONGEST_DELAY)
@@ -248,3 +258,10 @@ class Connection:
         for pending in self._pending:
             if concerns(pending) and not pending.answer.done():
                 pending.answer.set_exception(AdapterError(code, f"{pending.name}: {why}", details))
+
+
+def _reason(error: Exception) -> str:
+    """What an error says, or its kind if it says nothing."""
+    if isinstance(error, asyncio.TimeoutError):
+        return f"what listens there has not answered like a daemon within {CONNECT_TIMEOUT} seconds"
+    return str(error) or type(error).__name__

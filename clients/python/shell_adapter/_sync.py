@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Coroutine, Iterator, Mapping, Sequence, TypeVar
 
-from ._client import RECONNECT_TIMEOUT, AsyncClient, AsyncSession, Confirm, Listener, StateListener, connect_async
+from ._client import RECONNECT_TIMEOUT, STOP_PATIENCE, AsyncClient, AsyncSession, Confirm, Listener, StateListener, connect_async
 from ._requests import Requests
 from ._results import Output, Result
 from ._sessions import SessionEnd
@@ -15,26 +17,50 @@ T = TypeVar("T")
 
 
 class _Loop:
-    """An event loop in a thread."""
+    """An event loop in a thread, and a thread for listeners: one that waits for an answer must not hold up the loop that brings it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="shell-adapter", daemon=True)
         self._thread.start()
+        self._listening = ThreadPoolExecutor(1, "shell-adapter-listeners")
+        self._listening_thread: threading.Thread | None = None
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Waits for a coroutine; an interrupt (Ctrl-C) cancels it."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        """Waits for a coroutine; an interrupt (Ctrl-C) cancels it, and waits until it has ended its command."""
+        has_ended = threading.Event()
+
+        async def tracked() -> T:
+            try:
+                return await work
+            finally:
+                has_ended.set()
+
+        future = asyncio.run_coroutine_threadsafe(tracked(), self._loop)
         try:
             return future.result()
         except BaseException:
-            future.cancel()
+            if future.cancel():
+                has_ended.wait(2 * STOP_PATIENCE)
             raise
 
+    def call(self, listener: Callable[..., None], *arguments: Any) -> None:
+        """Calls a listener after those before, in the thread for listeners."""
+        self._listening.submit(self._call, listener, arguments)
+
+    def _call(self, listener: Callable[..., None], arguments: Sequence[Any]) -> None:
+        self._listening_thread = threading.current_thread()
+        try:
+            listener(*arguments)
+        except Exception:
+            logging.getLogger("shell_adapter").exception("a listener has failed")
+
     def close(self) -> None:
-        """Ends the thread; harmless when it has ended."""
+        """Ends the threads; harmless when they have ended."""
         if self._loop.is_closed():
             return
+        # A listener may close its client.
+        self._listening.shutdown(wait=threading.current_thread() is not self._listening_thread)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -85,12 +111,15 @@ class Client:
         return self._loop.wait(self._client.confirm(terms, justification))
 
     def on_event(self, listener: Listener) -> Callable[[], None]:
-        """Calls a listener, in the client's thread, with each event; gives a function that ends this."""
-        return self._client.on_event(listener)
+        """Calls a listener with each event; gives a function that ends this.
+
+        Listeners are called one after another, in a thread of the client. They may make requests; later events wait meanwhile.
+        """
+        return self._client.on_event(lambda name, payload: self._loop.call(listener, name, payload))
 
     def on_connection(self, listener: StateListener) -> Callable[[], None]:
-        """Calls a listener, in the client's thread, with each state of the connection; see `AsyncClient.on_connection`."""
-        return self._client.on_connection(listener)
+        """Calls a listener with each state of the connection, as `on_event`; see `AsyncClient.on_connection`."""
+        return self._client.on_connection(lambda state: self._loop.call(listener, state))
 
     def close(self) -> None:
         """Ends the connection; harmless when it has ended."""
@@ -155,9 +184,8 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if not self._session._is_detached:
-            self.close()
+    def __exit__(self, *error: object) -> None:
+        self._loop.wait(self._session.__aexit__(*error))
 
 
 def connect(

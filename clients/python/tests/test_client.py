@@ -3,12 +3,15 @@
 import asyncio
 import hashlib
 import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import unittest
 
 from shell_adapter import AdapterError, ConfirmationRequired, Output, Result, connect, connect_async
-from shell_adapter import _streams
+from shell_adapter import _connection, _streams
 
 URL = os.environ["SHELL_ADAPTER_TEST_URL"]
 TOKEN = os.environ["SHELL_ADAPTER_TEST_TOKEN"]
@@ -104,6 +107,65 @@ class SyncClient(unittest.TestCase):
         self.assertTrue(seen.wait(10))
         stop()
 
+    def test_lets_a_listener_make_requests(self):
+        with self.client.open_session() as session:
+            typed = []
+
+            def answer(name, payload):
+                if name == "awaiting_input" and payload["session_id"] == session.id:
+                    typed.append(session.send_input("Ada\n"))
+
+            self.client.on_event(answer)
+            self.assertEqual(session.run("read name; echo hello $name").stdout, "hello Ada\n")
+            self.assertEqual(len(typed), 1)
+
+    def test_calls_listeners_in_order_and_survives_their_errors(self):
+        seen = []
+        ended = threading.Event()
+
+        def note(name, payload):
+            if name == "command_output":
+                seen.append(payload["data"])
+            if name == "session_closed":
+                ended.set()
+            raise ValueError("a bug of the listener")
+
+        self.client.on_event(note)
+        with self.assertLogs("shell_adapter"):
+            with self.client.open_session() as session:
+                session.run("for i in 1 2 3; do echo $i; sleep 0.1; done", stream=True)
+            self.assertTrue(ended.wait(60))
+        self.assertEqual("".join(seen), "1\n2\n3\n")
+
+    def test_is_closed_by_a_listener(self):
+        client = connect(URL)
+        closed = threading.Event()
+        client.on_event(lambda *_: closed.set() if client.close() is None else None)
+        with self.assertRaises(AdapterError) as failed:
+            client.run("echo out; exec sleep 600", stream=True)
+        self.assertEqual(failed.exception.code, "CLIENT_CLOSED")
+        self.assertTrue(closed.wait(60))
+
+    def test_ends_a_command_on_an_interrupt(self):
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        main = threading.main_thread().ident
+        stop = self.client.on_event(
+            lambda name, _: signal.pthread_kill(main, signal.SIGINT) if name == "command_output" else None
+        )
+        with self.client.open_session() as session:
+            with self.assertRaises(KeyboardInterrupt):
+                session.run("echo begun; exec sleep 600", stream=True)
+            stop()
+            self.assertEqual(session.run("echo next").stdout, "next\n")
+
+    def test_does_not_hide_the_error_of_a_body(self):
+        client = connect(URL)
+        with self.assertRaisesRegex(ValueError, "of the body"):
+            with client.open_session():
+                client._loop.wait(client._client.close())
+                raise ValueError("of the body")
+        client._loop.close()
+
     def test_raises_the_errors_of_the_daemon(self):
         with self.assertRaises(AdapterError) as failed:
             self.client.request("get_session", {"session_id": "gone"})
@@ -129,6 +191,21 @@ class Access(unittest.TestCase):
             with self.assertRaises(AdapterError) as failed:
                 connect(f"http://127.0.0.1:{unused.getsockname()[1]}")
         self.assertEqual(failed.exception.code, "CONNECTION_FAILED")
+        self.assertRegex(failed.exception.message, r"^no daemon answers at http://127.0.0.1:\d+: .*\w")
+
+    def test_says_that_something_else_answers(self):
+        patience, _connection.CONNECT_TIMEOUT = _connection.CONNECT_TIMEOUT, 0.5
+        self.addCleanup(setattr, _connection, "CONNECT_TIMEOUT", patience)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            with self.assertRaises(AdapterError) as failed:
+                connect(f"http://127.0.0.1:{silent.getsockname()[1]}")
+        self.assertRegex(failed.exception.message, r"^no daemon answers at http://127.0.0.1:\d+: .*\w")
+
+    def test_names_a_package_that_is_missing(self):
+        for name, package in [("aiohttp", "aiohttp"), ("socketio", "python-socketio")]:
+            program = f"import sys; sys.modules['{name}'] = None; import shell_adapter"
+            ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+            self.assertIn(f"ImportError: shell_adapter needs {package}: pip install {package}, or apt install python3-{name}\n", ended.stderr)
 
     def test_is_of_no_use_after_its_end(self):
         client = connect(URL)
@@ -236,6 +313,28 @@ class Errors(unittest.TestCase):
 
 
 class AsyncClientTests(unittest.IsolatedAsyncioTestCase):
+    async def test_ends_a_command_that_is_cancelled(self):
+        async with await connect_async(URL) as client, await client.open_session() as session:
+            begun = asyncio.Event()
+            client.on_event(lambda name, _: begun.set() if name == "command_output" else None)
+            running = asyncio.ensure_future(session.run("echo begun; exec sleep 600", stream=True))
+            await begun.wait()
+            running.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await running
+            self.assertEqual((await session.run("echo next")).stdout, "next\n")
+            with self.assertRaises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.run("sleep 600"), 0.5)
+
+    async def test_connects_again_though_a_listener_fails(self):
+        async with await connect_async(URL) as client:
+            faults = []
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context["message"]))
+            client.on_connection(lambda state: {}[state])
+            cut(client)
+            self.assertEqual((await client.run("echo on")).stdout, "on\n")
+            self.assertIn("a listener has failed", faults)
+
     async def test_runs_commands_at_the_same_time(self):
         async with await connect_async(URL, confirm=confirm_later) as client:
             results = await asyncio.gather(*(client.run(f"sleep 0.1; echo {n}") for n in range(5)))
