@@ -18,6 +18,7 @@ interface Report {
 interface Manifest {
   readonly version: string;
   readonly bin: Readonly<Record<string, string>>;
+  readonly man: readonly string[];
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
@@ -81,6 +82,10 @@ describe('the package', () => {
       'docs/reference/warnings.md',
       'scripts/init',
       'man/shell-adapter.1',
+      'clients/python/shell_adapter/__init__.py',
+      'clients/python/shell_adapter/py.typed',
+      'clients/python/examples/openai_tools.py',
+      'clients/python/pyproject.toml',
       'completions/shell-adapter.bash',
       'completions/_shell-adapter',
       'completions/shell-adapter.fish',
@@ -96,13 +101,25 @@ describe('the package', () => {
     expect(
       packed.filter(
         (path) =>
-          !/^(?:dist|config|skills|deploy|completions)\/|^man\/[\w-]+\.1$|^docs\/.*\.md$|^docs\/pictures\/.*\.png$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(
+          !/^(?:dist|config|skills|deploy|completions)\/|^clients\/python\/(?:shell_adapter|examples|README\.md$|pyproject\.toml$)|^man\/[\w-]+\.1$|^docs\/.*\.md$|^docs\/pictures\/.*\.png$|^scripts\/init$|^[A-Z]+(?:\.md)?$|^package\.json$/.test(
             path,
           ),
       ),
     ).toEqual([]);
     expect(packed.filter((path) => /^docs\/(?:api|node_modules|\.vitepress)\//.test(path))).toEqual([]);
-    expect(packed.filter((path) => /(?:\.test\.|\.map$|\.tsbuildinfo$|\.log$)/.test(path))).toEqual([]);
+    expect(packed.filter((path) => /(?:\.test\.|\.map$|\.tsbuildinfo$|\.log$|__pycache__|\.pyc$)/.test(path))).toEqual(
+      [],
+    );
+  });
+
+  it('has its page of the manual in a list: npm links no other form', () => {
+    expect(manifest.man).toEqual(['man/shell-adapter.1']);
+  });
+
+  it('has the Python client where its guide says', () => {
+    const guide = readFileSync(join(installed, 'docs/guide/python.md'), 'utf8');
+    const [, place = ''] = /PYTHONPATH=~\/\.local\/lib\/node_modules\/shell-adapter\/(\S+)/.exec(guide) ?? [];
+    expect(packed).toContain(`${place}/shell_adapter/__init__.py`);
   });
 
   it('has pages whose relative links lead into the package', () => {
