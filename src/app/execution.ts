@@ -59,7 +59,14 @@ export function buildExecution(
   const recordings = buildRecordings(context);
   const { sessions, usage } = buildSessions({ ...guards, recordings }, context);
   const health = new SessionHealth({ env: engine.pool.env, notifier: context.notifications });
-  const descriptions = new SessionDescriptions({ usage, health, commands: guards.registry, node: context.node?.name });
+  const { registry } = guards;
+  const descriptions = new SessionDescriptions({
+    sessions,
+    usage,
+    health,
+    commands: registry,
+    node: context.node?.name,
+  });
   const screens = buildScreens({ commands: guards.registry, sessions: sessions.registry }, context);
   const commands = buildCommands(engine, guards, { sessions, health }, context);
   const startup = new SessionStartup({

@@ -1,6 +1,17 @@
 /** Longest timer, in milliseconds (a 32-bit signed integer): a longer one fires at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
+/** Formats a time span for a sentence, in its largest fitting unit: `0.5 s`, `3 min`, `120 min`, `24 h`, `7 d`. */
+export function spanText(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes <= 180) return `${minutes} min`;
+  const hours = Math.round(seconds / 3600);
+  return hours <= 72 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
 /**
  * Waits for a promise, at most `ms` milliseconds.
  * @returns whether the promise was fulfilled in time

@@ -15,14 +15,14 @@ type Handler<N extends RequestName> = (
 
 /** Maps each request to the service that handles it. Every transport uses this table. */
 export const handlers: { readonly [N in RequestName]: Handler<N> } = {
-  open_session: async ({ startup: startups, cluster }, request, caller) => {
+  open_session: async ({ startup: startups, sessions, cluster }, request, caller) => {
     const { record, startup } = await asNewWork(cluster, () => startups.open(request, caller));
-    const { id, session, shellName, sandbox, limits, expiresAt, recorder } = record;
+    const { id, session, shellName, sandbox, limits, recorder } = record;
     return {
       session_id: id,
       shell: shellName,
       working_directory: session.workingDirectory,
-      expires_at: expiresAt.toISOString(),
+      ...sessions.expiryOf(record),
       sandbox,
       limits: renderLimits(limits),
       recording_id: recorder?.id ?? null,

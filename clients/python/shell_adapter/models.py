@@ -437,6 +437,12 @@ class Session(TypedDict):
     created_at: str
     last_used_at: str
     expires_at: str
+    """When it ends unless something happens until then: the earliest of its bounds"""
+    expires_reason: Literal["lifetime", "idle", "disconnected"]
+    """Which bound that is: `lifetime` (`session_max_lifetime`), `idle` (`session_idle_timeout`) or `disconnected`
+    (`reconnect_grace`)"""
+    keep_while: Literal["connected", "used"]
+    """What keeps it open, see `open_session`"""
     cols: int
     rows: int
     running_command: SessionRunningCommand | None
@@ -563,6 +569,10 @@ class OpenSessionRequest(TypedDict):
     """A file that it reads first, such as `~/.bashrc`; relative to its directory"""
     environment: NotRequired[str]
     """The name of an environment of the configuration, whose `init` it runs first"""
+    keep_while: NotRequired[Literal["connected", "used"]]
+    """What keeps it open: `connected`, a client that is connected to it (`reconnect_grace`), or `used`, commands
+    alone (`session_idle_timeout`). By default `connected` for clients with a connection that lasts, and `used`
+    over HTTP and MCP"""
     record: NotRequired[bool]
     """Whether to record it: output and typed input with their times. `false` does not switch off what
     `recording.roles` demands"""
@@ -583,6 +593,10 @@ class OpenSessionAnswer(TypedDict):
     shell: str
     working_directory: str
     expires_at: str
+    """When it ends unless something happens until then: the earliest of its bounds"""
+    expires_reason: Literal["lifetime", "idle", "disconnected"]
+    """Which bound that is: `lifetime` (`session_max_lifetime`), `idle` (`session_idle_timeout`) or `disconnected`
+    (`reconnect_grace`)"""
     sandbox: Literal["none", "workspace", "strict"]
     """The sandbox that it is in: less than what is configured where that does not work"""
     limits: OpenSessionAnswerLimits

@@ -29,8 +29,8 @@ export const openSubcommand: Subcommand = (context) =>
   withStartup(withDaemonOptions(createCommand(context, 'open')))
     .summary('open a session and print its id')
     .description(
-      'Opens a session and prints its id. It stays open until it is closed, or until it has been unused for as long as ' +
-        'the configuration allows (reconnect_grace, session_idle_timeout, session_max_lifetime).',
+      'Opens a session and prints its id. It stays open until it is closed, or until it has been unused for ' +
+        'session_idle_timeout, or open for session_max_lifetime of the configuration. `sessions` shows when that is.',
     )
     .option('--cwd <directory>', 'where it starts; by default in the workspace of the daemon')
     .option(
@@ -68,7 +68,17 @@ async function open(
   context: Context,
 ): Promise<Answer<'open_session'>> {
   const path = (given: string | undefined) => (given === undefined ? undefined : resolve(context.cwd, given));
-  const session = { cwd: path(cwd), rcfile: path(rcfile), env, shell, sandbox, label, login, environment };
+  const session = {
+    keep_while: 'used' as const,
+    cwd: path(cwd),
+    rcfile: path(rcfile),
+    env,
+    shell,
+    sandbox,
+    label,
+    login,
+    environment,
+  };
   const answer = await withDaemon(options, context, (client) => client.request('open_session', session));
   const { startup } = answer;
   if (startup && startup.exit_code !== 0) {

@@ -13,7 +13,11 @@ export function renderSessions(sessions: readonly SessionInfo[], now: number): s
     const age = formatSpan(now - Date.parse(session.created_at));
     const idle = running ? '-' : formatSpan(now - Date.parse(session.last_used_at));
     const cells = [label ?? '-', directory, running?.command ?? '-'].map((cell) => onOneLine(cell, MAX_CELL));
-    return [id, shell, state, age, idle, ...cells];
+    const end = `${formatSpan(Date.parse(session.expires_at) - now)} (${session.expires_reason})`;
+    return [id, shell, state, age, idle, end, ...cells];
   });
-  return alignColumns([['SESSION', 'SHELL', 'STATE', 'AGE', 'IDLE', 'LABEL', 'DIRECTORY', 'RUNNING'], ...rows]);
+  return alignColumns([
+    ['SESSION', 'SHELL', 'STATE', 'AGE', 'IDLE', 'ENDS IN', 'LABEL', 'DIRECTORY', 'RUNNING'],
+    ...rows,
+  ]);
 }

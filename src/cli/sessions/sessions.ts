@@ -12,7 +12,10 @@ interface SessionsOptions extends DaemonOptions {
 export const sessionsSubcommand: Subcommand = (context) =>
   withDaemonOptions(createCommand(context, 'sessions'))
     .summary('list the open sessions')
-    .description('Lists the open sessions: what they run, where, and for how long they have been there.')
+    .description(
+      'Lists the open sessions: what they run, where, for how long they have been there, and when and why ' +
+        'they will end: unused (idle), without a client (disconnected), or too old (lifetime).',
+    )
     .option('-w, --watch', 'follow them until Ctrl-C: a table on a terminal, otherwise a line for each change')
     .option('--json', 'print JSON; with --watch a line for each change')
     .addHelpText(

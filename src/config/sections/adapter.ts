@@ -82,7 +82,11 @@ export const adapterSection = z
     connection_check_interval: duration('seconds', 300, 'Interval at which clients and sessions are checked for life.'),
     session_max_lifetime: duration('minutes', 1440, 'A session older than this ends once its running command does.'),
     session_idle_timeout: duration('minutes', 120, 'A session in which nothing has run for so long ends.'),
-    reconnect_grace: duration('seconds', 600, 'How long the sessions of a client that has gone wait for its return.'),
+    reconnect_grace: duration(
+      'seconds',
+      600,
+      'How long the sessions of a connected client wait for its return. Sessions of the command line, HTTP and MCP do not depend on it.',
+    ),
     command_max_lifetime: duration('seconds', 600, 'The longest run time of a command, and its default time-out.'),
     detach: flag(
       false,

@@ -34,7 +34,7 @@ export const ERROR_CATALOGUE = defineErrors({
     next: 'Take a new key for each new request.',
   },
   SESSION_NOT_FOUND: {
-    meaning: 'No such session, or it has ended: `details` says why and when, for ten minutes.',
+    meaning: 'No such session, or it has ended: `details` says why and when, for a day.',
     status: 404,
     retry: 'changed',
     next: 'Open another session. The state of the old one is lost.',

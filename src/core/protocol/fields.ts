@@ -90,6 +90,9 @@ export const label = z.string().max(MAX_NAME_LENGTH).describe('A name for people
 /** A point in time, as ISO 8601 in UTC with milliseconds. */
 export const timestamp = z.iso.datetime();
 
+/** What keeps a session open. */
+export const keepWhile = z.enum(['connected', 'used']);
+
 /** Id of a checkpoint. */
 export const checkpointId = z
   .string()

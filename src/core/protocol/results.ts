@@ -18,4 +18,4 @@ export {
 export { fileOutcome } from './results/files.js';
 export { hostEntry, type HostEntry } from './results/host.js';
 export { effectiveLimits, type EffectiveLimits, resourceUse } from './results/limits.js';
-export { sessionInfo, type SessionInfo } from './results/sessions.js';
+export { expiry, sessionInfo, type SessionInfo } from './results/sessions.js';

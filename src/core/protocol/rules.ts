@@ -67,8 +67,9 @@ commands of a session run one after another, in the order in which they came. Wi
 environment, in parallel with others, and leaves nothing behind.
 
 A session does not depend on one connection. When its last client has disconnected, it stays for \`reconnect_grace\`, and its clients can
-return with \`attach_session\`. A session also ends after \`session_max_lifetime\`, and after \`session_idle_timeout\` without a command.
-For ten minutes after its end, \`SESSION_NOT_FOUND\` says why it ended.
+return with \`attach_session\`. With \`keep_while: "used"\`, the default over HTTP, it needs no client: only \`session_idle_timeout\` and
+\`session_max_lifetime\` end it. These end every session: without a command for so long, or open for so long. \`expires_at\` is the earliest of
+these ends, and \`expires_reason\` says which. For a day after its end, \`SESSION_NOT_FOUND\` says when and why it ended.
 
 A request about a command may name its session beside its \`command_id\`. A command of another session, or of none, is then
 \`COMMAND_NOT_FOUND\`, as one that there is not. Clients of a cluster that choose ids of commands should name it: the node of the session is asked, in place of all nodes.

@@ -2,15 +2,17 @@ import { forbidden } from '../../core/protocol/permissions.js';
 import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Limits } from '../../core/limits/limits.js';
+import type { Request } from '../../core/protocol/requests.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import { spanText } from '../../core/time.js';
 import type { Session } from '../../engine/session/session.js';
 import type { SessionRecorder } from '../recordings/session-recorder.js';
 import type { OutputChannel } from './output-channel.js';
 import type { SpoolBudget } from '../../engine/output/spool-budget.js';
 
 /** How long the end of a session is remembered, in milliseconds. */
-const TOMBSTONE_MS = 10 * 60 * 1000;
+const TOMBSTONE_MS = 24 * 60 * 60 * 1000;
 /** Maximum number of remembered ends. */
 const MAX_TOMBSTONES = 10_000;
 
@@ -29,10 +31,11 @@ export interface SessionRecord {
   readonly channel: OutputChannel;
   readonly budget: SpoolBudget;
   readonly createdAt: Date;
-  readonly expiresAt: Date;
   lastUsedAt: Date;
   /** Records it; undefined unless it is recorded. */
   readonly recorder: SessionRecorder | undefined;
+  /** What keeps it open: a client that is connected to it, or its use alone. */
+  readonly keepWhile: NonNullable<Request<'open_session'>['keep_while']>;
   /** True when it belongs to a one-shot command. */
   readonly isHidden: boolean;
   /** Time since which no client is attached, on the monotonic clock; undefined while one is. */
@@ -97,8 +100,9 @@ export class SessionRegistry {
     ) {
       throw new AdapterError('SESSION_NOT_FOUND', `there is no session ${id}`, { details: { session_id: id } });
     }
-    const { reason, detail, endedAt } = tombstone;
-    throw new AdapterError('SESSION_NOT_FOUND', `session ${id} has ended: ${detail}`, {
+    const { reason, detail, endedAt, endedTicks } = tombstone;
+    const ago = spanText(performance.now() - endedTicks);
+    throw new AdapterError('SESSION_NOT_FOUND', `session ${id} ended ${ago} ago: ${detail}`, {
       details: { session_id: id, reason, detail, ended_at: endedAt.toISOString() },
     });
   }

@@ -1,18 +1,51 @@
+import type { SessionInfo } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';
-import type { REASONS } from '../registry/session-ends.js';
+import type { LifeLimits, REASONS } from '../registry/session-ends.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /** The deadline by which a session ends. */
 export type DeadlineReason = keyof typeof REASONS;
 
 /** Bounds on the life of sessions, in milliseconds. */
-export interface DeadlineLimits {
-  readonly maxLifetimeMs: number;
-  readonly idleTimeoutMs: number;
-  readonly reconnectGraceMs: number;
+export interface DeadlineLimits extends LifeLimits {
   /** Longest time between two checks. */
   readonly checkIntervalMs: number;
 }
+
+/** When a session ends, on the monotonic clock, and why. */
+export interface Deadline {
+  readonly at: number;
+  readonly reason: DeadlineReason;
+}
+
+/** What of a session decides when it ends. */
+export type SessionTimes = Pick<SessionRecord, 'createdTicks' | 'lastUsedTicks' | 'abandonedSince' | 'keepWhile'>;
+
+/** When a session ends if nothing happens until then: the earliest of its deadlines. */
+export function deadlineOf(times: SessionTimes, limits: LifeLimits): Deadline {
+  const candidates: readonly Deadline[] = [
+    { at: times.createdTicks + limits.maxLifetimeMs, reason: 'lifetime' },
+    { at: times.lastUsedTicks + limits.idleTimeoutMs, reason: 'idle' },
+    disconnection(times, limits),
+  ];
+  return candidates.reduce((first, next) => (next.at < first.at ? next : first));
+}
+
+/** When a session ends, in wire format. */
+export type Expiry = Pick<SessionInfo, 'expires_at' | 'expires_reason'>;
+
+/** When a session ends if nothing happens until then. While a command runs, the session is used. */
+export function expiryOf(record: SessionRecord, limits: LifeLimits): Expiry {
+  const { at, reason } = deadlineOf(record, record.session.running ? { ...limits, idleTimeoutMs: Infinity } : limits);
+  const endsAt = new Date(record.createdAt.getTime() + at - record.createdTicks);
+  return { expires_at: endsAt.toISOString(), expires_reason: reason };
+}
+
+/** When a session ends that no client comes back to; never, if its use keeps it open. */
+const disconnection = (
+  { keepWhile, abandonedSince = Infinity }: SessionTimes,
+  { reconnectGraceMs }: LifeLimits,
+): Deadline => ({ at: keepWhile === 'used' ? Infinity : abandonedSince + reconnectGraceMs, reason: 'disconnected' });
 
 /** Dependencies of `SessionDeadlines`. */
 export interface DeadlineOptions {
@@ -48,19 +81,9 @@ export class SessionDeadlines implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  #deadline(record: SessionRecord): { at: number; reason: DeadlineReason } {
-    const { maxLifetimeMs, idleTimeoutMs, reconnectGraceMs } = this.#options.limits();
-    const disconnected = {
-      at: (record.abandonedSince ?? Infinity) + reconnectGraceMs,
-      reason: 'disconnected' as const,
-    };
-    if (this.#overdue.has(record)) return disconnected;
-    const candidates = [
-      { at: record.createdTicks + maxLifetimeMs, reason: 'lifetime' as const },
-      { at: record.lastUsedTicks + idleTimeoutMs, reason: 'idle' as const },
-      disconnected,
-    ];
-    return candidates.reduce((first, next) => (next.at < first.at ? next : first));
+  #deadline(record: SessionRecord): Deadline {
+    const limits = this.#options.limits();
+    return this.#overdue.has(record) ? disconnection(record, limits) : deadlineOf(record, limits);
   }
 
   #endDue(): void {

@@ -5,10 +5,12 @@ import type { CommandRegistry } from '../registry/command-registry.js';
 import { renderLimits } from '../registry/rendered-limits.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { SessionUsage } from '../usage/session-usage.js';
+import type { Sessions } from './sessions.js';
 import type { SessionHealth } from './session-health.js';
 
 /** Dependencies of `SessionDescriptions`. */
 export interface SessionDescriptionsOptions {
+  readonly sessions: Pick<Sessions, 'expiryOf'>;
   readonly usage: Pick<SessionUsage, 'of'>;
   readonly health: Pick<SessionHealth, 'warningsOf'>;
   readonly commands: Pick<CommandRegistry, 'lastEndedOf'>;
@@ -41,7 +43,8 @@ export class SessionDescriptions {
       working_directory: session.workingDirectory,
       created_at: record.createdAt.toISOString(),
       last_used_at: record.lastUsedAt.toISOString(),
-      expires_at: record.expiresAt.toISOString(),
+      ...this.#options.sessions.expiryOf(record),
+      keep_while: record.keepWhile,
       cols: session.terminal.size.cols,
       rows: session.terminal.size.rows,
       running_command: running ? describeRunning(running) : null,
@@ -62,7 +65,7 @@ export class SessionDescriptions {
   /** The values on which the description depends: while they are the same, it is the same. */
   stampOf(record: SessionRecord): readonly unknown[] {
     const { session, channel } = record;
-    const { usage, health, commands } = this.#options;
+    const { usage, health, commands, sessions } = this.#options;
     return [
       session.running,
       session.queued.length,
@@ -78,6 +81,7 @@ export class SessionDescriptions {
       session.backgroundProcesses.length,
       usage.of(record),
       health.warningsOf(record),
+      sessions.expiryOf(record).expires_at,
       commands.lastEndedOf(record.id, record.owner.id),
     ];
   }

@@ -13,7 +13,7 @@ import { boundLimits } from '../registry/command-limits.js';
 import type { Caller } from '../registry/caller.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { SessionAttachments } from './session-attachments.js';
-import { SessionDeadlines } from './session-deadlines.js';
+import { type Expiry, expiryOf, SessionDeadlines } from './session-deadlines.js';
 import { asHeld, type HeldSession } from './held-session.js';
 import type { OpenOptions, SessionsOptions } from './sessions-options.js';
 import { touch } from './session-activity.js';
@@ -43,7 +43,7 @@ export class Sessions implements AsyncDisposable {
       sessions: () => this.registry.all(),
       limits: options.limits,
       onDue: ({ id }, reason) => {
-        this.#giveUp(id, reason, REASONS[reason]);
+        this.#giveUp(id, reason, REASONS[reason](options.limits()));
       },
     });
     this.#listener = sessionListener({
@@ -102,7 +102,13 @@ export class Sessions implements AsyncDisposable {
         await this.#options.recordings.discard(recorder);
         throw error;
       });
-      return this.#register(session, caller, { id, label, isHidden, recorder });
+      return this.#register(session, caller, {
+        id,
+        label,
+        isHidden,
+        recorder,
+        keepWhile: keepWhileOf(request, caller),
+      });
     } finally {
       this.#opening.delete(opening);
     }
@@ -147,6 +153,11 @@ export class Sessions implements AsyncDisposable {
     return [...this.registry.all(), ...this.#opening].flatMap((one) => (one.isHidden ? [] : [asHeld(one)]));
   }
 
+  /** When a session ends if nothing happens until then, and why. */
+  expiryOf(record: SessionRecord): Expiry {
+    return expiryOf(record, this.#options.limits());
+  }
+
   /** Restarts the idle time after a command was run or has ended. */
   touch(record: SessionRecord): void {
     touch(record);
@@ -175,30 +186,26 @@ export class Sessions implements AsyncDisposable {
   #register(
     session: Session,
     { principal, sink }: Caller,
-    { id, label, isHidden, recorder }: Pick<SessionRecord, 'id' | 'label' | 'isHidden' | 'recorder'>,
+    known: Pick<SessionRecord, 'id' | 'label' | 'isHidden' | 'recorder' | 'keepWhile'>,
   ): SessionRecord {
     const limits = this.#options.limits();
     const now = performance.now();
     const createdAt = new Date();
     const { shell: kind } = session.options.installed;
     const record: SessionRecord = {
-      id,
+      ...known,
       owner: principal,
-      label,
       session,
       shellName: kind.name,
       sandbox: session.options.sandbox,
       limits: session.options.limits,
-      channel: new OutputChannel(id, limits.replayMaxBytes, (command, isHeld) => {
+      channel: new OutputChannel(known.id, limits.replayMaxBytes, (command, isHeld) => {
         session.holdForClient(command, isHeld);
       }),
       budget: new SpoolBudget(limits.spoolMaxBytes),
       createdAt,
-      expiresAt: new Date(createdAt.getTime() + limits.maxLifetimeMs),
       lastUsedAt: createdAt,
-      isHidden,
-      recorder,
-      abandonedSince: sink || isHidden ? undefined : now,
+      abandonedSince: sink || known.isHidden ? undefined : now,
       createdTicks: now,
       lastUsedTicks: now,
     };
@@ -207,9 +214,9 @@ export class Sessions implements AsyncDisposable {
     this.#deadlines.schedule();
     const { shellName: shell } = record;
     this.#options.metrics.sessionOpened(shell);
-    this.#options.log.info('session opened', { session_id: id, owner: principal.name, shell, pid: session.pid });
+    this.#options.log.info('session opened', { session_id: record.id, owner: principal.name, shell, pid: session.pid });
     if (kind.isUntested === true)
-      this.#options.log.warn('the driver of this shell is untested', { session_id: id, shell });
+      this.#options.log.warn('the driver of this shell is untested', { session_id: record.id, shell });
     return record;
   }
 
@@ -239,3 +246,7 @@ export class Sessions implements AsyncDisposable {
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
 }
+
+/** By default, who opens a session without a connection has none that could be lost. */
+const keepWhileOf = ({ keep_while: wanted }: Request<'open_session'>, { sink }: Caller): SessionRecord['keepWhile'] =>
+  wanted ?? (sink ? 'connected' : 'used');

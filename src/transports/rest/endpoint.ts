@@ -103,7 +103,7 @@ export class RestEndpoint {
     const schema = Object.hasOwn(requests, name) ? requests[name as RequestName].input : undefined;
     return {
       name,
-      payload: schema ? fromJsonBytes(schema, body) : body,
+      payload: withoutConnection(name, schema ? fromJsonBytes(schema, body) : body),
       callerWith: (sink) => ({ principal, sink, from: originOf(raw.socket) }),
       key: idempotencyKeyOf(headers),
       fingerprint: fingerprintOf(name, body),
@@ -148,6 +148,12 @@ export class RestEndpoint {
     return refuseOversized(this.#options, name, bytes, caller).error;
   }
 }
+
+/** No connection stands for a client over HTTP: its sessions live by their use, unless it asks for something else. */
+const withoutConnection = (name: string, payload: unknown): unknown =>
+  name === 'open_session' && isFields(payload ?? {}) ? { keep_while: 'used', ...(payload as object | null) } : payload;
+
+const isFields = (payload: unknown): boolean => typeof payload === 'object' && !Array.isArray(payload);
 
 const keyReused = (key: string): AdapterError =>
   new AdapterError(

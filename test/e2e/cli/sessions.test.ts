@@ -38,7 +38,7 @@ describe('sessions', () => {
     await wire.event('command_output');
     const { stdout } = await cli(['sessions']);
     const [head = '', ...rows] = stdout.trimEnd().split('\n');
-    expect(head).toMatch(/^SESSION +SHELL +STATE +AGE +IDLE +LABEL +DIRECTORY +RUNNING$/);
+    expect(head).toMatch(/^SESSION +SHELL +STATE +AGE +IDLE +ENDS IN +LABEL +DIRECTORY +RUNNING$/);
     expect(rows).toHaveLength(2);
     const column = head.indexOf('DIRECTORY');
     expect(rows.find((row) => row.startsWith(first))?.slice(column)).toMatch(/^\/usr +-$/);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
-import { commandResult, effectiveLimits, sessionInfo } from '../results.js';
+import { commandResult, effectiveLimits, expiry, sessionInfo } from '../results.js';
 import { placement, unreachable } from './nodes.js';
 
 const { optional } = field;
@@ -35,6 +35,9 @@ export const sessionRequests = defineRequests({
         environment: optional(field.label).describe(
           'The name of an environment of the configuration, whose `init` it runs first',
         ),
+        keep_while: optional(field.keepWhile).describe(
+          'What keeps it open: `connected`, a client that is connected to it (`reconnect_grace`), or `used`, commands alone (`session_idle_timeout`). By default `connected` for clients with a connection that lasts, and `used` over HTTP and MCP',
+        ),
         record: optional(z.boolean()).describe(
           'Whether to record it: output and typed input with their times. `false` does not switch off what `recording.roles` demands',
         ),
@@ -44,7 +47,7 @@ export const sessionRequests = defineRequests({
         session_id: field.sessionId,
         shell: z.string(),
         working_directory: z.string(),
-        expires_at: field.timestamp,
+        ...expiry,
         sandbox: field.sandboxProfile.describe(
           'The sandbox that it is in: less than what is configured where that does not work',
         ),

@@ -1,10 +1,29 @@
 import { z } from 'zod';
 
-import { commandId, label, recordingId, sandboxProfile, sessionId, terminalCells, timestamp } from '../fields.js';
+import {
+  commandId,
+  keepWhile,
+  label,
+  recordingId,
+  sandboxProfile,
+  sessionId,
+  terminalCells,
+  timestamp,
+} from '../fields.js';
 import { commandInfo } from './command-info.js';
 import { processInfo } from './commands.js';
 import { effectiveLimits } from './limits.js';
 import { warning } from './warning.js';
+
+/** When a session ends by itself, and why. */
+export const expiry = {
+  expires_at: timestamp.describe('When it ends unless something happens until then: the earliest of its bounds'),
+  expires_reason: z
+    .enum(['lifetime', 'idle', 'disconnected'])
+    .describe(
+      'Which bound that is: `lifetime` (`session_max_lifetime`), `idle` (`session_idle_timeout`) or `disconnected` (`reconnect_grace`)',
+    ),
+};
 
 const used = {
   cpu_percent: z.number().describe('Of one core'),
@@ -26,7 +45,8 @@ export const sessionInfo = z.object({
   working_directory: z.string(),
   created_at: timestamp,
   last_used_at: timestamp,
-  expires_at: timestamp,
+  ...expiry,
+  keep_while: keepWhile.describe('What keeps it open, see `open_session`'),
   cols: terminalCells,
   rows: terminalCells,
   running_command: z

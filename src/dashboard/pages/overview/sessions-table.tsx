@@ -97,7 +97,11 @@ const COLUMNS: readonly Column<SessionInfo>[] = [
     key: 'expires',
     title: 'Expires',
     sortBy: ({ expires_at: at }) => at,
-    render: ({ expires_at: at }) => <Ago at={at} />,
+    render: ({ expires_at: at, expires_reason: reason }) => (
+      <>
+        <Ago at={at} /> <span class="muted">{`(${reason})`}</span>
+      </>
+    ),
   },
 ];
 

@@ -71,7 +71,7 @@ function Facts({ session: { info } }: { readonly session: ViewedSession }): JSX.
         opened <Ago at={info.created_at} />
       </span>
       <span>
-        expires <Ago at={info.expires_at} />
+        expires <Ago at={info.expires_at} /> {`(${info.expires_reason})`}
       </span>
       <span>{`watched by ${info.observers}`}</span>
       {info.recording_id === null ? null : <a href={hrefOf('recordings', [info.recording_id])}>Recording</a>}

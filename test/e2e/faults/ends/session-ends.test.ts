@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
+import type { RequestName } from '../../../../src/core/protocol/requests.js';
+import type { SessionEndReason } from '../../../../src/core/protocol/results.js';
+
 import { useDaemon } from '../../../support/daemon-and-client.js';
 import { TestDaemon } from '../../../support/daemon.js';
 import { eventually, timed } from '../../../support/measure.js';
 import { instanceOf, isRunning, taggedProcesses, wakeUpsOf } from '../../../support/processes.js';
+import { askRest } from '../../../support/network/rest.js';
 import { WireClient } from '../../../support/wire.js';
+import { callCli } from '../../cli/in-process.js';
+import { urlVariable } from '../../cli/support.js';
 
 const KILL_GRACE_MS = 300;
 /** What an answer may take beyond its time-out and the grace. */
@@ -196,6 +202,70 @@ describe('the end of a session', () => {
     const unknown = await client.request('get_session', { session_id: 'no-such-session' });
     expect(unknown.error).toMatchObject({ code: 'SESSION_NOT_FOUND', details: { session_id: 'no-such-session' } });
     expect(unknown.error?.details).not.toHaveProperty('reason');
+  });
+
+  describe('by the earliest of its bounds', () => {
+    let daemon: TestDaemon;
+    let client: WireClient;
+
+    useDaemon((started) => ({ daemon, client } = started), {
+      settings: { adapter: { reconnect_grace: 0.1, session_idle_timeout: 1 / 60, kill_grace: 0.2 } },
+    });
+
+    const overHttp = async (name: RequestName, payload: object) =>
+      (await askRest(daemon.url, name, payload)).body as { readonly session_id: string };
+    const OPENERS: readonly [string, () => Promise<{ readonly session_id: string }>, SessionEndReason, string][] = [
+      [
+        'opened by the command line',
+        async () => JSON.parse((await callCli(['open', '--json'], { env: urlVariable(daemon) })).stdout) as never,
+        'idle',
+        'nothing was run in it for 1 s (session_idle_timeout)',
+      ],
+      [
+        'opened over HTTP',
+        () => overHttp('open_session', {}),
+        'idle',
+        'nothing was run in it for 1 s (session_idle_timeout)',
+      ],
+      [
+        'opened over HTTP for as long as a client is connected',
+        () => overHttp('open_session', { keep_while: 'connected' }),
+        'disconnected',
+        'no client was connected to it for 0.1 s (reconnect_grace)',
+      ],
+      [
+        'of a client that has gone',
+        async () => {
+          await using other = await WireClient.connect(daemon.url);
+          return await other.request('open_session', {});
+        },
+        'disconnected',
+        'no client was connected to it for 0.1 s (reconnect_grace)',
+      ],
+    ];
+
+    it.each(OPENERS)('%s: the error says when and why', async (_, open, reason, why) => {
+      const opened = await open();
+      expect(opened).toMatchObject({ expires_reason: 'idle' });
+      await eventually(async () => {
+        const { error } = await client.request('get_session', { session_id: opened.session_id });
+        expect(error).toMatchObject({ code: 'SESSION_NOT_FOUND', details: { reason } });
+        expect(error?.message.replace(/[\d.]+ s ago/, 'N s ago')).toBe(
+          `session ${opened.session_id} ended N s ago: ${why}`,
+        );
+      });
+    });
+
+    it('shows it: while a command runs, it is not that of an unused session', async () => {
+      const { session_id: id, expires_at: end } = await client.request('open_session', { keep_while: 'used' });
+      const running = client.run('read line', id);
+      await client.event('awaiting_input', ({ session_id: of }) => of === id);
+      const busy = await client.request('get_session', { session_id: id });
+      expect(busy).toMatchObject({ keep_while: 'used', expires_reason: 'lifetime' });
+      expect(Date.parse(busy.expires_at)).toBeGreaterThan(Date.parse(end));
+      await client.request('close_session', { session_id: id });
+      await running;
+    });
   });
 
   it('frees its place under max_sessions', async () => {
