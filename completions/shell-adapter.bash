@@ -325,7 +325,7 @@ _shell_adapter() {
     'restart')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -h --help' -- "$cur"); else :; fi ;;
     'exec')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -s --session --cwd --env --timeout --sandbox -t --tty -n --no-stdin --merge --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -s --session --cwd --env --timeout --sandbox -t --tty -n --no-stdin --merge -q --quiet --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi ;;
     'check')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -s --session --cwd --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi ;;
     'confirm')

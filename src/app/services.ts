@@ -114,7 +114,7 @@ function buildFiles(
     spoolDirectory,
     directories: platform.directories,
     workspace: pool.cwd,
-    maxLifetimeMs: () => configuration().adapter.commandMaxLifetimeMs,
+    jobTimeoutMs: () => configuration().adapter.commandTimeoutMs,
   };
   return new Files({ ...parts, ...place, limits, secrets });
 }

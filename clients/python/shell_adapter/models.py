@@ -664,7 +664,8 @@ class ExecuteCommandRequest(TypedDict):
     """Standard input is a pipe that `send_input` feeds under this `command_id`, which is required; see [Streamed
     input](#streamed-input)"""
     timeout_ms: NotRequired[int]
-    """Most time the command may take; by default `command_max_lifetime`"""
+    """Most time the command may take: by default `command_timeout` of the configuration, at most
+    `command_max_lifetime`"""
     no_output_timeout_ms: NotRequired[int]
     """Most time it may take without printing anything"""
     tty: NotRequired[bool]
@@ -706,7 +707,10 @@ class ShellMetadataAnswerShells(TypedDict):
 
 
 class ShellMetadataAnswerLimits(TypedDict):
+    command_timeout_ms: int
+    """Time-out of a command that asks for none"""
     command_max_lifetime_ms: int
+    """The longest time-out that a command may ask for"""
     session_max_lifetime_ms: int
     max_sessions: int
     queue_limit: int
@@ -2829,8 +2833,9 @@ class ResourceWarningEvent(TypedDict):
     command_id: str | None
     """The command that runs; null when background processes are meant"""
     level: Literal["warning", "exceeded"]
-    resource: Literal["cpu_percent", "cpu_seconds", "memory_mb", "processes", "disk_mb", "disk_free_mb"]
-    """Which limit; `disk_free_mb` is the free space that the daemon keeps"""
+    resource: Literal["cpu_percent", "cpu_seconds", "memory_mb", "processes", "disk_mb", "disk_free_mb", "timeout_seconds"]
+    """Which limit; `disk_free_mb` is the free space that the daemon keeps, `timeout_seconds` the time-out of the
+    command, of at least two minutes"""
     limit: float
     """In the unit of its name"""
     observed: float

@@ -59,6 +59,7 @@ export const commandLimits = (
   { resources }: LimitSet,
   platform: Platform,
 ): CommandLimits => ({
+  timeoutMs: adapter.commandTimeoutMs,
   maxLifetimeMs: adapter.commandMaxLifetimeMs,
   queueLimit: adapter.queueLimit,
   maxOneShots: adapter.maxSessions,
@@ -77,6 +78,7 @@ export const watchSettings = (
 
 /** Limits as `shell_metadata` reports them. */
 export const reportedLimits = ({ adapter, socketio }: Configuration): Answer<'shell_metadata'>['limits'] => ({
+  command_timeout_ms: adapter.commandTimeoutMs,
   command_max_lifetime_ms: adapter.commandMaxLifetimeMs,
   session_max_lifetime_ms: adapter.sessionMaxLifetimeMs,
   max_sessions: adapter.maxSessions,

@@ -70,9 +70,16 @@ function describeFailure(
   }
   if (error instanceof ClientError) {
     const hint = HINTS[error.code];
-    return { message: error.message, hint: typeof hint === 'function' ? hint(commandLine) : hint };
+    return { message: messageOfDaemon(error), hint: typeof hint === 'function' ? hint(commandLine) : hint };
   }
   return { message: error instanceof Error ? messageOf(error) : String(error) };
+}
+
+/** Message of the daemon, where a limit on a time-out is given for the option and in the unit of this program. */
+function messageOfDaemon({ message, details }: ClientError): string {
+  const { field, max, setting } = details ?? {};
+  if (field !== 'timeout_ms' || typeof max !== 'number' || typeof setting !== 'string') return message;
+  return `--timeout: at most ${max / 1000} s (${setting} of the daemon)`;
 }
 
 /**

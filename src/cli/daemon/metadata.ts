@@ -41,7 +41,7 @@ function describe(metadata: Answer<'shell_metadata'>): string[][] {
     ['sessions', `at most ${limits.max_sessions}, for ${formatSpan(limits.session_max_lifetime_ms)}`],
     [
       'commands',
-      `for ${formatSpan(limits.command_max_lifetime_ms)}, at most ${limits.queue_limit} waiting in a session`,
+      `for ${formatSpan(limits.command_timeout_ms)}, up to ${formatSpan(limits.command_max_lifetime_ms)} if they ask for it, at most ${limits.queue_limit} waiting in a session`,
     ],
     [
       'output',

@@ -26,13 +26,14 @@ export const execSubcommand: Subcommand = (context) =>
     )
     .option(
       '--timeout <seconds>',
-      'end it after so long',
+      'end it after so long; by default after command_timeout of the daemon, 10 minutes unless configured',
       readNumber({ min: 0.001, max: MAX_TIMEOUT_S, isWhole: false }),
     )
     .addOption(sandboxOption())
     .option('-t, --tty', 'give it a terminal; what is typed here goes to it, Ctrl-] leaves')
     .option('-n, --no-stdin', 'do not read standard input')
     .option('--merge', 'print its errors among its output, in the exact order in which it writes')
+    .option('-q, --quiet', 'print no warnings, and not why the command was ended')
     .option('--json', 'print the result as JSON instead of the output')
     .addHelpText('after', HELP)
     .action(async (words: readonly [string, ...string[]], options: ExecOptions) => {
@@ -51,6 +52,10 @@ const HELP = `${examples(
 Ctrl-C interrupts the command; a third one leaves at once. Standard input of any size, text or bytes, goes to the command
 while it runs. Short text is sent with the command, so that the policy can judge what a shell would read. At a terminal
 you are asked about a command that this client has to confirm itself, unless --json or --no-stdin is given.
+
+Without --timeout a command may take command_timeout of the configuration: 600 s, if nothing else is set; with --tty at a terminal
+as long as command_max_lifetime allows, 24 hours. A minute before the end a warning is printed. Warnings, and what has ended a
+command, are lines on standard error that begin with "shell-adapter:".
 
 Exit codes: the command's own; 124 it ran into its time-out; 125 the adapter failed (no daemon, no such session,
 wrong usage); 126, 127 the command could not be run, was not found; 126 too when it is denied or has yet to be

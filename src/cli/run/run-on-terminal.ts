@@ -80,14 +80,21 @@ export interface TerminalRun {
   readonly request: ExecuteRequest;
 }
 
+/** A person ends what runs at a terminal: without a time-out of its own it gets the longest that the daemon allows. */
+async function unhurried(client: AdapterClient, [command, options]: ExecuteRequest): Promise<ExecuteRequest> {
+  const timeoutMs = options.timeoutMs ?? (await client.metadata()).limits.command_max_lifetime_ms;
+  return [command, { ...options, timeoutMs }];
+}
+
 /** Runs a command of a session with this terminal. */
 export async function runOnTerminal(
   context: Context,
   client: AdapterClient,
   session: ClientSession,
-  { signals, request }: TerminalRun,
+  { signals, request: given }: TerminalRun,
 ): Promise<Outcome> {
   const runner: Runner = session;
+  const request = await unhurried(client, given);
   const start = async () => {
     const command = runner.execute(...request);
     await using terminal = openTerminal(context, { client, session, command });

@@ -135,7 +135,7 @@ export interface ExecuteOptions {
    * without a session.
    */
   readonly stdin?: string | Uint8Array | InputSource | undefined;
-  /** Time limit of the command. Default: the daemon's `command_max_lifetime`. */
+  /** Time limit of the command. Default: the daemon's `command_timeout`. */
   readonly timeoutMs?: number | undefined;
   /** Time limit without output. Default: no limit. */
   readonly noOutputTimeoutMs?: number | undefined;

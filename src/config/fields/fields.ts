@@ -53,6 +53,10 @@ export const duration = <U extends TimeUnit>(unit: U, fallback: number, text: st
 export const optionalDuration = (unit: TimeUnit, fallback: string, text: string) =>
   measured(time(unit).optional(), unit, { text, fallback });
 
+/** A time whose default its section computes; `fallback` describes it. */
+export const computedDuration = (unit: TimeUnit, fallback: string, text: string) =>
+  optionalDuration(unit, fallback, text) as Converted<z.ZodOptional<z.ZodNumber>, number, 'Ms'>;
+
 /** Unit and bounds of a number, both included. */
 interface Range<U extends string = string> {
   readonly unit: U;

@@ -18,6 +18,7 @@ import {
   duration,
   flag,
   type LimitKey,
+  computedDuration,
   path,
   resourceLimits,
   variables,
@@ -87,7 +88,16 @@ export const adapterSection = z
       600,
       'How long the sessions of a connected client wait for its return. Sessions of the command line, HTTP and MCP do not depend on it.',
     ),
-    command_max_lifetime: duration('seconds', 600, 'The longest run time of a command, and its default time-out.'),
+    command_timeout: computedDuration(
+      'seconds',
+      '`command_max_lifetime` if that is set, else `600`',
+      'Time-out of a command that asks for none; never more than `command_max_lifetime`.',
+    ),
+    command_max_lifetime: computedDuration(
+      'seconds',
+      '`86400`',
+      'The longest time-out that a command may ask for. Set alone, it is the time-out of all others, too.',
+    ),
     detach: flag(
       false,
       'Whether sessions outlive the daemon: a process beside it holds them, and the next daemon finds them. See [upgrades](../operate/upgrades.md).',
@@ -153,7 +163,31 @@ export const adapterSection = z
   })
   .superRefine(checkOutputSizes, { when: ({ value }) => hasSizes(value) })
   .superRefine(checkOutputLines, { when: ({ value }) => hasLines(value) })
-  .transform((section) => ({ ...section, ...chooseOutputSizes(section), ...chooseOutputLines(section) }));
+  .transform((section) => ({
+    ...section,
+    ...chooseOutputSizes(section),
+    ...chooseOutputLines(section),
+    ...chooseTimeouts(section),
+  }));
+
+/** Time-out of commands that ask for none, and the longest, in seconds, where the configuration sets neither. */
+const COMMAND_TIMEOUT_S = 600;
+const COMMAND_MAX_LIFETIME_S = 24 * 60 * 60;
+
+/** Derives the time-outs of commands: who sets the longest alone has bounded all commands by it. */
+export function chooseTimeouts({
+  command_timeout: timeout,
+  command_max_lifetime: max,
+}: {
+  readonly command_timeout?: number | undefined;
+  readonly command_max_lifetime?: number | undefined;
+}) {
+  const longest = max ?? COMMAND_MAX_LIFETIME_S;
+  return {
+    command_timeout: Math.min(timeout ?? max ?? COMMAND_TIMEOUT_S, longest),
+    command_max_lifetime: longest,
+  };
+}
 
 /** Default of a limit that is not set, for people. */
 function limitFallback(key: LimitKey): string {

@@ -79,6 +79,23 @@ export function judgeFreeSpace(floorMb: number, freeBytes: number): Finding {
   return { resource: 'disk_free_mb', limit: floorMb, observed, share: observed === 0 ? Infinity : floorMb / observed };
 }
 
+/** How long before its time-out a command is warned of, in milliseconds. */
+const TIME_LEFT_MS = 60_000;
+/** Shortest time-out that is warned of, in milliseconds. */
+const MIN_WARNED_MS = 2 * TIME_LEFT_MS;
+
+/**
+ * How close the time-out of a command is; undefined while there is more than a minute left, and for a short time-out.
+ * @param ageMs time since its start
+ */
+export function judgeTimeout(
+  timeoutMs: number,
+  ageMs: number,
+): { readonly resource: 'timeout_seconds'; readonly limit: number; readonly observed: number } | undefined {
+  if (timeoutMs < MIN_WARNED_MS || timeoutMs - ageMs > TIME_LEFT_MS) return undefined;
+  return { resource: 'timeout_seconds', limit: timeoutMs / 1000, observed: ageMs / 1000 };
+}
+
 /** How close all limits of a session and its command are, the nearest first. */
 export function judge({ limits, usage, commandLimits, commandUsage, kernel, disk }: Evidence): Finding[] {
   return nearestFirst([

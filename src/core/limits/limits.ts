@@ -21,6 +21,23 @@ export const RESOURCES = [...LIMIT_NAMES, 'disk_free_mb'] as const;
 /** A resource that can be exceeded. */
 export type Resource = (typeof RESOURCES)[number];
 
+/** What warnings name: those resources, and the time until the time-out of a command. */
+export const WARNED_RESOURCES = [...RESOURCES, 'timeout_seconds'] as const;
+
+/** What a warning is about. */
+export type WarnedResource = (typeof WARNED_RESOURCES)[number];
+
+/** What each of them is called for people, with its unit. */
+export const RESOURCE_NAMES: Readonly<Record<WarnedResource, { readonly name: string; readonly unit: string }>> = {
+  cpu_percent: { name: 'CPU', unit: ' %' },
+  cpu_seconds: { name: 'CPU time', unit: ' s' },
+  memory_mb: { name: 'memory', unit: ' MB' },
+  processes: { name: 'processes', unit: '' },
+  disk_mb: { name: 'disk writes', unit: ' MB' },
+  disk_free_mb: { name: 'free disk space', unit: ' MB' },
+  timeout_seconds: { name: 'run time', unit: ' s' },
+};
+
 /** Mechanisms that enforce limits, the best first. */
 export const LIMIT_MECHANISM_NAMES = ['cgroup2', 'cgroup1', 'pid_namespace', 'polling'] as const;
 

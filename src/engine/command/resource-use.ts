@@ -1,5 +1,5 @@
 import { judgeUsage, type KernelActions, type Usage } from '../../core/limits/judge.js';
-import { type Limits, MB, type Resource } from '../../core/limits/limits.js';
+import { type Limits, MB, type Resource, type WarnedResource } from '../../core/limits/limits.js';
 import type { GroupSample, ProcessGroup } from '../limits/mechanism.js';
 
 /** Resource use of a command, including everything else that ran in its session meanwhile. Null: not measured. */
@@ -17,8 +17,8 @@ export interface ResourceUse {
 export const NOTHING_USED: ResourceUse = { cpuMs: 0, peakMemoryBytes: null, peakTasks: null, writtenBytes: null };
 
 /** A limit that was exceeded, in the unit of its name. */
-export interface Breach {
-  readonly resource: Resource;
+export interface Breach<R extends WarnedResource = Resource> {
+  readonly resource: R;
   readonly limit: number;
   /** The value on which the decision was based. */
   readonly observed: number;

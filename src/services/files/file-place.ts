@@ -33,7 +33,7 @@ export interface FilePlacesOptions {
   readonly directories: Directories;
   /** Directory on the disk whose free space is kept. */
   readonly workspace: string;
-  readonly maxLifetimeMs: () => number;
+  readonly jobTimeoutMs: () => number;
   readonly limits: () => LimitSet;
 }
 
@@ -96,14 +96,14 @@ export class FilePlaces {
   }
 
   #workerIn({ oneShots, stdinPipes }: Execution, sandbox: SandboxProfile, limits: Limits): FileWorker {
-    const { monitor, spoolDirectory, maxLifetimeMs } = this.#options;
-    const timeoutMs = Math.min(MAX_JOB_MS, maxLifetimeMs());
+    const { monitor, spoolDirectory, jobTimeoutMs } = this.#options;
+    const timeoutMs = Math.min(MAX_JOB_MS, jobTimeoutMs());
     const onLongRunning = (watched: LimitTarget) => {
       // A job has no channel for warnings: its error says which limit it has exceeded.
       monitor.watch(watched, {});
     };
     const place = { oneShots, stdinPipes, turns: this.#turns, sandbox, limits, spoolDirectory, onLongRunning };
-    return new FileWorker({ ...place, timeoutMs, transferTimeoutMs: maxLifetimeMs() });
+    return new FileWorker({ ...place, timeoutMs, transferTimeoutMs: jobTimeoutMs() });
   }
 
   async #assertRoom(bytes: number, before: number, { disk_mb: limit }: Limits): Promise<void> {

@@ -76,14 +76,14 @@ export class Files {
 
   constructor(options: FilesOptions) {
     this.#options = options;
-    const { executions, monitor, spoolDirectory, directories, workspace, maxLifetimeMs, limits } = options;
+    const { executions, monitor, spoolDirectory, directories, workspace, jobTimeoutMs, limits } = options;
     this.#places = new FilePlaces({
       executions,
       monitor,
       spoolDirectory,
       directories,
       workspace,
-      maxLifetimeMs,
+      jobTimeoutMs,
       limits,
     });
   }

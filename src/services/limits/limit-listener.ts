@@ -1,3 +1,4 @@
+import type { WarnedResource } from '../../core/limits/limits.js';
 import type { Breach } from '../../engine/command/resource-use.js';
 
 /** Current resource usage of a session or one-shot. */
@@ -17,9 +18,9 @@ export interface LiveUsage {
 /** Receives the results of a limit monitor. */
 export interface LimitListener {
   /**
-   * Called when a limit is nearly reached (`warning`), or was exceeded and processes were ended for it (`exceeded`).
+   * Called when a limit or a time-out is nearly reached (`warning`), or a limit was exceeded and processes were ended for it (`exceeded`).
    */
-  onNear?(breach: Breach, level: 'warning' | 'exceeded', commandId: string | null): void;
+  onNear?(breach: Breach<WarnedResource>, level: 'warning' | 'exceeded', commandId: string | null): void;
   /** Called for every sample. */
   onUsage?(usage: LiveUsage): void;
   /** Called when nothing runs any more that has to be sampled. */

@@ -1,5 +1,5 @@
-import { type Evidence, type Finding, judge, WARNING_SHARE } from '../../core/limits/judge.js';
-import type { Resource } from '../../core/limits/limits.js';
+import { type Evidence, type Finding, judge, judgeTimeout, WARNING_SHARE } from '../../core/limits/judge.js';
+import type { WarnedResource } from '../../core/limits/limits.js';
 import { SamplePace, SHORTEST_MS } from '../../core/limits/pace.js';
 import type { Command } from '../../engine/command/command.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
@@ -16,7 +16,7 @@ export class LimitMonitor {
   readonly #actions: LimitActions;
   readonly #pace = new SamplePace();
   /** The command that ran when a limit was nearly reached last. */
-  readonly #warnedOf = new Map<Resource, Command | undefined>();
+  readonly #warnedOf = new Map<WarnedResource, Command | undefined>();
   /** Whether a command ran when the snapshot was begun: what it has left may be missing there. */
   #ranAtSnapshot = false;
 
@@ -58,6 +58,7 @@ export class LimitMonitor {
     const findings = this.#judge(observation, disk);
     this.#pace.note(findings, observation.isStill);
     this.#warn(observation.running, findings);
+    this.#warnOfTimeout(observation.running);
     this.#listener.onUsage?.(liveUsage(observation));
     const begin = performance.now();
     const mayExceed = this.#actions.act(
@@ -98,6 +99,14 @@ export class LimitMonitor {
       this.#warnedOf.set(resource, running);
       this.#listener.onNear?.({ resource, limit, observed }, 'warning', running?.id ?? null);
     }
+  }
+
+  /** Warns once of a command that its time-out will end soon. */
+  #warnOfTimeout(running: Command | undefined): void {
+    const near = running && judgeTimeout(running.spec.timeoutMs, running.ageMs);
+    if (!near || this.#warnedOf.get(near.resource) === running) return;
+    this.#warnedOf.set(near.resource, running);
+    this.#listener.onNear?.(near, 'warning', running.id);
   }
 }
 

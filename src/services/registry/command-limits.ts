@@ -5,6 +5,9 @@ import type { Request } from '../../core/protocol/requests.js';
 
 /** Bounds of commands, from the configuration. */
 export interface CommandLimits {
+  /** Time-out of a command that asks for none. */
+  readonly timeoutMs: number;
+  /** The longest time-out. */
   readonly maxLifetimeMs: number;
   readonly queueLimit: number;
   readonly maxOneShots: number;
@@ -21,14 +24,15 @@ export interface CommandLimits {
  * The timeout of a request, or the configured one, in milliseconds.
  * @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows
  */
-export function timeoutOf(request: Request<'execute_command'>, { maxLifetimeMs }: CommandLimits): number {
+export function timeoutOf(request: Request<'execute_command'>, { timeoutMs, maxLifetimeMs }: CommandLimits): number {
   for (const field of ['timeout_ms', 'no_output_timeout_ms'] as const) {
     if ((request[field] ?? 0) <= maxLifetimeMs) continue;
-    throw new AdapterError('INVALID_REQUEST', `${field}: at most ${maxLifetimeMs} (command_max_lifetime)`, {
-      details: { field, max: maxLifetimeMs },
+    const message = `${field}: at most ${maxLifetimeMs} ms (command_max_lifetime of the daemon)`;
+    throw new AdapterError('INVALID_REQUEST', message, {
+      details: { field, max: maxLifetimeMs, setting: 'command_max_lifetime' },
     });
   }
-  return request.timeout_ms ?? maxLifetimeMs;
+  return request.timeout_ms ?? timeoutMs;
 }
 
 /**

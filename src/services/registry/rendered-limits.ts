@@ -1,4 +1,4 @@
-import { type Limits, LIMIT_NAMES, type LimitName } from '../../core/limits/limits.js';
+import { type Limits, LIMIT_NAMES, type LimitName, type WarnedResource } from '../../core/limits/limits.js';
 import type { CommandResult, EffectiveLimits } from '../../core/protocol/results.js';
 import type { Breach, Kill, ResourceUse } from '../../engine/command/resource-use.js';
 
@@ -23,7 +23,7 @@ export const renderUse = ({
 const round = (value: number): number => Math.round(value * 1000) / 1000;
 
 /** Renders a breach, or a limit that is nearly reached, for the wire. */
-export const renderBreach = ({ resource, limit, observed }: Breach): Breach => ({
+export const renderBreach = <R extends WarnedResource>({ resource, limit, observed }: Breach<R>): Breach<R> => ({
   resource,
   limit,
   observed: round(observed),

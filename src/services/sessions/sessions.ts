@@ -102,13 +102,7 @@ export class Sessions implements AsyncDisposable {
         await this.#options.recordings.discard(recorder);
         throw error;
       });
-      return this.#register(session, caller, {
-        id,
-        label,
-        isHidden,
-        recorder,
-        keepWhile: keepWhileOf(request, caller),
-      });
+      return this.#register(session, caller, request, { id, isHidden, recorder });
     } finally {
       this.#opening.delete(opening);
     }
@@ -186,7 +180,8 @@ export class Sessions implements AsyncDisposable {
   #register(
     session: Session,
     { principal, sink }: Caller,
-    known: Pick<SessionRecord, 'id' | 'label' | 'isHidden' | 'recorder' | 'keepWhile'>,
+    { label, keep_while: keepWhile }: Request<'open_session'>,
+    known: Pick<SessionRecord, 'id' | 'isHidden' | 'recorder'>,
   ): SessionRecord {
     const limits = this.#options.limits();
     const now = performance.now();
@@ -195,6 +190,7 @@ export class Sessions implements AsyncDisposable {
     const record: SessionRecord = {
       ...known,
       owner: principal,
+      label,
       session,
       shellName: kind.name,
       sandbox: session.options.sandbox,
@@ -205,6 +201,8 @@ export class Sessions implements AsyncDisposable {
       budget: new SpoolBudget(limits.spoolMaxBytes),
       createdAt,
       lastUsedAt: createdAt,
+      // Who opens it without a connection has none that could be lost.
+      keepWhile: keepWhile ?? (sink ? 'connected' : 'used'),
       abandonedSince: sink || known.isHidden ? undefined : now,
       createdTicks: now,
       lastUsedTicks: now,
@@ -246,7 +244,3 @@ export class Sessions implements AsyncDisposable {
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
 }
-
-/** By default, who opens a session without a connection has none that could be lost. */
-const keepWhileOf = ({ keep_while: wanted }: Request<'open_session'>, { sink }: Caller): SessionRecord['keepWhile'] =>
-  wanted ?? (sink ? 'connected' : 'used');

@@ -67,12 +67,12 @@ it('marks a limit that was exceeded while the terminal was shown, and has it in 
   expect(await client.run(WRITER, id)).toMatchObject({ status: 'killed', killed_by: 'disk' });
   await page.locator('.xterm-rows').filter({ hasText: 'killed by disk' }).waitFor();
   await showLimits(page);
-  const name = /^Written to disks: now .*; exceeded at \d\d:\d\d:\d\d: Written to disks at \d+ % of its limit/;
+  const name = /^Written to disks: now .*; exceeded at \d\d:\d\d:\d\d: Disk writes at \d+ % of its limit/;
   const chart = page.getByRole('img', { name });
   await chart.waitFor();
   expect(await chart.locator('.chart-mark.bad').innerText()).toBe('×');
   expect(await charts(page).locator('.chart-mark.bad').count()).toBe(1);
-  const text = /Written to disks: \d+ of 8 MB, exceeded, so that it was ended/;
+  const text = /Disk writes: \d+ of 8 MB, exceeded, so that it was ended/;
   await listed(page, text).waitFor();
   await expectAccessible(page, cdp);
   await page.getByRole('button', { name: 'As table' }).click();

@@ -139,7 +139,7 @@ describe('config', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(`file: ${file} (--config)\n`);
     expect(stdout).toMatch(/^adapter\.max_sessions +7 +line 1$/m);
-    expect(stdout).toMatch(/^adapter\.command_max_lifetime +600 +default$/m);
+    expect(stdout).toMatch(/^adapter\.command_max_lifetime +86400 +default$/m);
     expect(stdout).toMatch(/^adapter\.memory_mb_limit +none +default$/m);
     expect(stdout).toMatch(/^socketio\.port +9999 +SHELL_ADAPTER_SOCKETIO_PORT$/m);
     expect(stdout).toMatch(/^confirmation\.classes\.destructive +"checkpoint" +default$/m);

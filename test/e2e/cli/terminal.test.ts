@@ -8,7 +8,9 @@ import { CliTerminal, urlVariable } from './support.js';
 
 let daemon: TestDaemon;
 let wire: WireClient;
-useDaemon((started) => ({ daemon, client: wire } = started));
+/** A command without a terminal and without a time-out has no time to sleep. */
+const settings = { adapter: { command_timeout: 0.5, command_max_lifetime: 600 } };
+useDaemon((started) => ({ daemon, client: wire } = started), { settings });
 
 const env = () => urlVariable(daemon);
 const openSessions = async () => (await wire.request('list_sessions')).sessions.length;
@@ -24,6 +26,13 @@ describe('exec --tty', () => {
     await terminal.until(/name\? /);
     terminal.type('Ada\r');
     await terminal.until(/hello Ada\r\n/);
+    expect(await terminal.ended).toBe(0);
+  });
+
+  it('gives the command the longest time that the daemon allows', async () => {
+    expect((await callCli(['exec', 'sleep 1.2; echo late'], { env: env() })).code).toBe(124);
+    await using terminal = new CliTerminal(['exec', '--tty', 'sleep 1.2; echo late'], { env: env() });
+    await terminal.until(/late/);
     expect(await terminal.ended).toBe(0);
   });
 

@@ -183,7 +183,7 @@ describe('where commands may take less time than run_command gives them', () => 
         answer: {
           error: {
             code: 'INVALID_REQUEST',
-            message: 'timeout_ms: at most 30000 (command_max_lifetime)',
+            message: 'timeout_ms: at most 30000 ms (command_max_lifetime of the daemon)',
             details: { field: 'timeout_ms', max: 30_000 },
           },
         },

@@ -46,6 +46,7 @@ describe('the sample configuration', () => {
       connectionCheckIntervalMs: 300_000,
       workspaceDirectory: '/home/user',
       sessionMaxLifetimeMs: 300_000,
+      commandTimeoutMs: 60_000,
       commandMaxLifetimeMs: 60_000,
       maxOutputSize: 500,
       beginOutputSize: 200,

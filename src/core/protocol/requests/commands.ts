@@ -36,7 +36,7 @@ export const commandRequests = defineRequests({
           'Standard input is a pipe that `send_input` feeds under this `command_id`, which is required; see [Streamed input](#streamed-input)',
         ),
         timeout_ms: optional(field.timeoutMs).describe(
-          'Most time the command may take; by default `command_max_lifetime`',
+          'Most time the command may take: by default `command_timeout` of the configuration, at most `command_max_lifetime`',
         ),
         no_output_timeout_ms: optional(field.timeoutMs).describe('Most time it may take without printing anything'),
         tty: optional(z.boolean()).describe('Put stdout and stderr on the terminal; both come back as stdout'),

@@ -14,7 +14,8 @@ const diskFreeMb = z.number().nullable().describe('Free space to keep on the dis
 /** What bounds commands, of the answer of `shell_metadata`. */
 const bounds = () => ({
   limits: z.object({
-    command_max_lifetime_ms: z.int(),
+    command_timeout_ms: z.int().describe('Time-out of a command that asks for none'),
+    command_max_lifetime_ms: z.int().describe('The longest time-out that a command may ask for'),
     session_max_lifetime_ms: z.int(),
     max_sessions: z.int(),
     queue_limit: z.int(),

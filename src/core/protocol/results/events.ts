@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { WARNED_RESOURCES } from '../../limits/limits.js';
 import { confirmationInfo, confirmationResolution } from '../confirmations.js';
 import { bytes, callId, commandId, optional, outputStream, sessionId } from '../fields.js';
 import { daemonIdentity } from '../requests/daemon.js';
@@ -97,12 +98,18 @@ export const events = {
     }),
   },
   resource_warning: {
-    summary: 'A limit is near (80 %), or it was exceeded and the processes responsible are being ended.',
+    summary:
+      'A limit is near (80 %), or it was exceeded and the processes responsible are being ended; or the time-out of a command is a minute away.',
     schema: z.object({
       session_id: sessionId.nullable(),
       command_id: commandId.nullable().describe('The command that runs; null when background processes are meant'),
       level: z.enum(['warning', 'exceeded']),
       ...breach,
+      resource: z
+        .enum(WARNED_RESOURCES)
+        .describe(
+          'Which limit; `disk_free_mb` is the free space that the daemon keeps, `timeout_seconds` the time-out of the command, of at least two minutes',
+        ),
     }),
   },
   confirmation_required: {

@@ -97,7 +97,7 @@ describe('time-outs', () => {
     await client.request('close_session', { session_id: id });
   });
 
-  it('command_max_lifetime is the default time-out', async () => {
+  it('command_max_lifetime alone is the default time-out', async () => {
     await using short = await TestDaemon.startCold({
       settings: { adapter: { command_max_lifetime: 0.3, kill_grace: 0.2 } },
     });

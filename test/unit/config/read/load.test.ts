@@ -20,7 +20,8 @@ describe('loading', () => {
       sessionMaxLifetimeMs: 86_400_000,
       sessionIdleTimeoutMs: 7_200_000,
       reconnectGraceMs: 600_000,
-      commandMaxLifetimeMs: 600_000,
+      commandTimeoutMs: 600_000,
+      commandMaxLifetimeMs: 86_400_000,
       detach: false,
       killGraceMs: 2000,
       wedgeTimeoutMs: 3000,
@@ -77,6 +78,18 @@ describe('times', () => {
     ['adapter: { wedge_timeout: 0.0000001 }', 'wedgeTimeoutMs', 1],
   ] as const)('of %s are whole milliseconds, and never none', (text, key, expected) => {
     expect(load(text).adapter[key]).toBe(expected);
+  });
+});
+
+describe('time-outs of commands', () => {
+  it.each([
+    ['{}', 600_000, 86_400_000],
+    ['{ command_max_lifetime: 60 }', 60_000, 60_000],
+    ['{ command_timeout: 60 }', 60_000, 86_400_000],
+    ['{ command_timeout: 60, command_max_lifetime: 3600 }', 60_000, 3_600_000],
+    ['{ command_timeout: 600, command_max_lifetime: 60 }', 60_000, 60_000],
+  ])('adapter: %s: without a time-out, and at most', (text, commandTimeoutMs, commandMaxLifetimeMs) => {
+    expect(load(`adapter: ${text}`).adapter).toMatchObject({ commandTimeoutMs, commandMaxLifetimeMs });
   });
 });
 

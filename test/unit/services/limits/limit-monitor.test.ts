@@ -13,8 +13,10 @@ const SHELL = 100;
 const JOB = 101;
 const LIMIT_MB = 100;
 
-const commandOf = (id: string) =>
-  ({ id, endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: () => undefined }) as unknown as Command;
+const commandOf = (id: string, ageMs = 0) => {
+  const spec = { timeoutMs: 600_000 };
+  return { id, endReason: undefined, meter: new UseMeter(), spec, ageMs, atEnd: () => undefined } as unknown as Command;
+};
 
 /** Samples a session with a background process, and these commands in turn; returns the commands of the warnings. */
 function warned(samples: readonly { readonly running?: Command; readonly usedMb: number }[]): (string | null)[] {
@@ -53,4 +55,10 @@ it('warns once of background processes, and not after a command has been warned 
 
 it('does not warn below four fifths of a limit', () => {
   expect(warned([{ running: commandOf('c1'), usedMb: 79 }])).toEqual([]);
+});
+
+it('warns once of a command whose time-out is a minute away', () => {
+  const late = commandOf('late', 550_000);
+  const samples = [commandOf('early', 500_000), late, late].map((running) => ({ running, usedMb: 10 }));
+  expect(warned(samples)).toEqual(['late']);
 });

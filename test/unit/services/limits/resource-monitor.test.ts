@@ -52,7 +52,14 @@ describe('the resource monitor', () => {
   });
 
   it('looks again when a command has ended while the processes were walked through', async () => {
-    const command = { id: 'c1', endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: vi.fn() };
+    const command = {
+      id: 'c1',
+      endReason: undefined,
+      meter: new UseMeter(),
+      spec: { timeoutMs: 1000 },
+      ageMs: 0,
+      atEnd: vi.fn(),
+    };
     const watched = target();
     const others = [[1], [1, 2]];
     Object.assign(watched, { running: command, limits: {} });
@@ -107,7 +114,14 @@ describe('the resource monitor', () => {
   });
 
   it('keeps what the kernel has done to a command for which nothing had to be ended', async () => {
-    const command = { id: 'c1', endReason: undefined, meter: new UseMeter(), spec: {}, atEnd: vi.fn() };
+    const command = {
+      id: 'c1',
+      endReason: undefined,
+      meter: new UseMeter(),
+      spec: { timeoutMs: 1000 },
+      ageMs: 0,
+      atEnd: vi.fn(),
+    };
     const actions = [
       { kills: 0, refusedForks: 0 },
       { kills: 1, refusedForks: 2 },

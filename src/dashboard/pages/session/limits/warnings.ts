@@ -1,5 +1,6 @@
 import type { EventPayload } from '../../../../client/index.js';
 import type { ChartMark } from '../../../components/chart/marks.js';
+import { RESOURCE_NAMES } from '../../../../core/limits/limits.js';
 import { formatClock } from '../../../format/time.js';
 
 type Warning = EventPayload<'resource_warning'>;
@@ -13,15 +14,6 @@ export interface SeenWarning {
   readonly warning: Warning;
 }
 
-const NAMES: { readonly [R in Resource]: readonly [name: string, unit: string] } = {
-  cpu_percent: ['CPU', ' %'],
-  cpu_seconds: ['CPU time', ' s'],
-  memory_mb: ['Memory', ' MB'],
-  processes: ['Processes', ''],
-  disk_mb: ['Written to disks', ' MB'],
-  disk_free_mb: ['Free disk', ' MB'],
-};
-
 /** How a mark looks and what it says, by the level of its warning. */
 const LOOKS = {
   warning: { tone: 'warn', sign: '!', word: 'warning' },
@@ -30,10 +22,15 @@ const LOOKS = {
 
 /** What a warning of the daemon says. */
 export function warningText({ resource, observed, limit, level }: Warning): string {
-  const [name, unit] = NAMES[resource];
+  const { unit } = RESOURCE_NAMES[resource];
   const meaning = level === 'exceeded' ? 'exceeded, so that it was ended' : 'near the limit';
-  return `${name}: ${Math.round(observed)} of ${limit}${unit}, ${meaning}`;
+  return `${titleOf(resource)}: ${Math.round(observed)} of ${limit}${unit}, ${meaning}`;
 }
+
+const titleOf = (resource: Resource): string => {
+  const { name } = RESOURCE_NAMES[resource];
+  return name.charAt(0).toUpperCase() + name.slice(1);
+};
 
 /** The marks of the chart of one resource, in the order of the warnings. */
 export const marksOf = (seen: readonly SeenWarning[], resource: Resource): readonly ChartMark[] =>
@@ -41,7 +38,11 @@ export const marksOf = (seen: readonly SeenWarning[], resource: Resource): reado
 
 function markOf({ at, warning: { resource, observed, limit, level } }: SeenWarning): ChartMark {
   const { tone, sign, word } = LOOKS[level];
-  const [name] = NAMES[resource];
   const percent = Math.round((observed / limit) * 100);
-  return { at: at / 1000, tone, sign, text: `${word} at ${formatClock(at)}: ${name} at ${percent} % of its limit` };
+  return {
+    at: at / 1000,
+    tone,
+    sign,
+    text: `${word} at ${formatClock(at)}: ${titleOf(resource)} at ${percent} % of its limit`,
+  };
 }
