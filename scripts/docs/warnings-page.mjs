@@ -5,8 +5,13 @@ import { code, renderPage } from './page.mjs';
 
 const tableOf = (warnings) =>
   markdownTable(
-    ['code', 'meaning', 'next step'],
-    Object.entries(warnings).map(([name, { meaning, next }]) => [code(name), meaning, next]),
+    ['code', 'meaning', 'next step', '`exec` prints it'],
+    Object.entries(warnings).map(([name, { meaning, next, printed }]) => [
+      code(name),
+      meaning,
+      next,
+      printed === 'always' ? 'always' : 'on a terminal',
+    ]),
   );
 
 /** Renders the page. */
@@ -17,7 +22,8 @@ export const renderWarnings = () =>
     source: 'src/core/warnings.ts',
     sections: [
       'A warning is `{ "code", "message" }`: a note on a result, beside its exit code and output. The message has the details. ' +
-        'Codes are never renamed, and never used for something else. New ones may be added: show the message of a code that you do not know.',
+        'Codes are never renamed, and never used for something else. New ones may be added: show the message of a code that you do not know. ' +
+        '`shell-adapter exec` prints them on standard error: always, or only on a terminal.',
       '## Commands',
       'In `warnings` of the result of the command. Answers to requests about files have those about checkpoints.',
       tableOf(COMMAND_WARNINGS),

@@ -11,6 +11,7 @@ import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, EXIT, messageOf, UsageError } from '../console/failure.js';
 import { CommandSignals } from '../run/command-signals.js';
+import { printEndNotes } from '../run/exec-hints.js';
 import {
   type ExecuteRequest,
   reportCancelled,
@@ -47,11 +48,7 @@ export async function recordSession(context: Context, file: string | undefined, 
     const run = { signals, request: shellRequest(context, session) };
     const outcome = await runToEnd(context, client, session, run);
     await conclude(context, client, { id: id ?? '', path });
-    if (typeof outcome !== 'number' && outcome.timed_out) {
-      await context.stderr.write(
-        'shell-adapter: the shell was ended: a command may run so long (command_max_lifetime)\n',
-      );
-    }
+    if (typeof outcome !== 'number') await printEndNotes(context, outcome);
     context.exitWith(exitCodeOf(outcome));
   });
 }

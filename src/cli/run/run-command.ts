@@ -9,7 +9,7 @@ import { CommandSignals } from './command-signals.js';
 import { commandLineFor } from '../console/command-line.js';
 import type { Context } from '../console/context.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
-import { showHints } from './exec-hints.js';
+import { printEndNotes, showHints, warnOfTimeout } from './exec-hints.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
 import {
   type ExecuteRequest,
@@ -21,7 +21,7 @@ import {
   whenBroken,
 } from './run-on-terminal.js';
 import { type CommandInput, readInput } from './streamed-input.js';
-import { onOneLine, paint } from '../console/style.js';
+import { onOneLine } from '../console/style.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
 /** Options of `exec`. */
@@ -38,6 +38,8 @@ export interface ExecOptions extends DaemonOptions {
   /** False when standard input is not read. */
   readonly stdin: boolean;
   readonly json?: boolean;
+  /** Whether nothing is said of how the command has ended, and no warning. */
+  readonly quiet?: boolean;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function runCommand(
     const input = options.stdin && !context.stdin.isTTY ? await readInput(context, client, words, options) : undefined;
     const request = requestOf(context, words, { ...options, input });
     if (isInteractive) return runInteractively(context, client, { session: options.session, signals, request });
-    const hints = await showHints(context, client, { ...options, words, commandId: request[1].commandId });
+    const hints = await notesOn(context, client, { ...options, words, commandId: request[1].commandId });
     try {
       const runner = options.session === undefined ? client : await client.attachSession(options.session);
       const start = () => follow(context, runner.execute(...request), { isQuiet: options.json ?? false, signals });
@@ -67,6 +69,23 @@ export async function runCommand(
   }).catch((error: unknown) => reportCancelled(context, error));
   if (typeof outcome === 'number') context.exitWith(outcome);
   else await conclude(context, outcome, options);
+}
+
+/** What is said on standard error while the command runs; nothing with `--quiet`. */
+async function notesOn(
+  context: Context,
+  client: AdapterClient,
+  { quiet, ...command }: Parameters<typeof showHints>[2] & Pick<ExecOptions, 'quiet'>,
+): Promise<Disposable> {
+  if (quiet === true) return { [Symbol.dispose]: () => undefined };
+  const hints = await showHints(context, client, command);
+  const unsubscribe = warnOfTimeout(context, client, command.commandId);
+  return {
+    [Symbol.dispose]: () => {
+      hints[Symbol.dispose]();
+      unsubscribe();
+    },
+  };
 }
 
 function requestOf(
@@ -138,14 +157,7 @@ async function conclude(context: Context, result: CommandResult, options: ExecOp
     return;
   }
   if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-  else if (result.timed_out) {
-    const seconds = (result.duration_ms / 1000).toFixed(1);
-    await stderr.write(`shell-adapter: the command ran into its time-out and was ended after ${seconds} s\n`);
-  }
-  if (stderr.isTerminal && !options.json) {
-    for (const { message } of result.warnings)
-      await stderr.write(paint(stderr, 'yellow', `shell-adapter: ${message}\n`));
-  }
+  else if (options.quiet !== true) await printEndNotes(context, result);
   if (result.exit_code === null) {
     throw new CommandLineError(`the command still runs as ${result.command_id}`);
   }

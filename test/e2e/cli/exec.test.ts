@@ -106,6 +106,32 @@ describe('exec gives the exit code', () => {
     expect(stderr).toMatch(/^shell-adapter: the command ran into its time-out and was ended after \d+\.\d s\n$/);
   });
 
+  it('137 for a limit, with a word about it', async () => {
+    const id = await wire.openSession({ limits: { memory_mb: 100 } });
+    const hog = "python3 -c 'import time; a = bytearray(300 * 2**20); time.sleep(300)'";
+    const { code, stderr } = await exec(['--session', id, hog]);
+    expect(code).toBe(137);
+    expect(stderr).toMatch(/^shell-adapter: ended: memory limit 100 MB reached \(peak [\d.]+ MB\)$/m);
+    await wire.request('close_session', { session_id: id });
+  });
+
+  it('with warnings that matter on standard error, unless --quiet is given', async () => {
+    const id = await wire.openSession();
+    expect(await exec(['--session', id, 'kill -9 $$'])).toMatchObject({
+      code: 137,
+      stderr: expect.stringMatching(/^shell-adapter: The shell was ended by signal 9\. .*\n$/) as string,
+    });
+    expect(await exec(['--quiet', '--session', id, 'kill -9 $$'])).toMatchObject({ code: 137, stderr: '' });
+    await wire.request('close_session', { session_id: id });
+  });
+
+  it('125 for a time-out that is too long, in the words of the command line', async () => {
+    expect(await exec(['--timeout', '100000', 'true'])).toMatchObject({
+      code: 125,
+      stderr: 'shell-adapter: --timeout: at most 86400 s (command_max_lifetime of the daemon)\n',
+    });
+  });
+
   it.each([
     ['a session that is not there', ['--session', 'session_nope', 'true'], 'there is no session session_nope'],
     ['a directory that is not there', ['--cwd', '/nowhere', 'true'], '/nowhere does not exist'],
