@@ -26,10 +26,11 @@ export function buildObservation(
   const host = new HostMonitor({
     reader: new HostReader(pool.cwd, platform.openMachine()),
     counts: () => {
-      const open = sessions.registry.all();
+      const { registry: open } = sessions;
+      const held = cluster.heldCounts();
       return {
-        sessions: open.filter(({ isHidden }) => !isHidden).length,
-        commands_running: open.filter(({ session }) => session.running).length + executions.running,
+        sessions: open.all().filter(({ isHidden }) => !isHidden).length + held.sessions,
+        commands_running: open.running + executions.running + held.commandsRunning,
         daemon_rss_bytes: process.memoryUsage.rss(),
       };
     },

@@ -2,7 +2,7 @@ import type { Role } from '../core/access/roles.js';
 import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
-import type { ClusterPort, NodesPort } from '../services/ports/cluster-port.js';
+import type { ClusterPort, HeldCounts, NodesPort } from '../services/ports/cluster-port.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
 import type { Connections } from '../services/registry/connections.js';
 import { nodeUnreachable, noCapacity } from './failures.js';
@@ -129,6 +129,15 @@ export class Gateway implements ClusterPort {
 
   load(): NodeLoad {
     return this.#options.work.load();
+  }
+
+  heldCounts(): HeldCounts {
+    const { isOneMachine } = this.#options;
+    const loads = isOneMachine ? this.#workers.all().flatMap(({ link }) => link.known?.load ?? []) : [];
+    return {
+      sessions: loads.reduce((sum, { sessions }) => sum + sessions, 0),
+      commandsRunning: loads.reduce((sum, { commands_running: running = 0 }) => sum + running, 0),
+    };
   }
 
   beginWork(): () => void {

@@ -45,7 +45,7 @@ export interface OwnWorkOptions extends Pick<NodeWork, 'labels' | 'held'> {
   /** Name of this node. */
   readonly node: string;
   readonly capacity: () => number;
-  readonly workload: () => Pick<NodeLoad, 'sessions' | 'one_shots'>;
+  readonly workload: () => Pick<NodeLoad, 'sessions' | 'one_shots' | 'commands_running'>;
 }
 
 /** The work of a node that runs sessions. */

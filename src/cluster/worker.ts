@@ -1,6 +1,6 @@
 import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { ClusterPort, NodesPort } from '../services/ports/cluster-port.js';
+import type { ClusterPort, HeldCounts, NodesPort } from '../services/ports/cluster-port.js';
 import { Membership, type MembershipOptions, obstacleOf } from './membership.js';
 import { describeSelf, drainingObstacle, type NodeWork } from './own-work.js';
 
@@ -77,6 +77,10 @@ export class WorkerNode implements ClusterPort {
 
   load(): NodeLoad {
     return this.#options.work.load();
+  }
+
+  heldCounts(): HeldCounts {
+    return { sessions: 0, commandsRunning: 0 };
   }
 
   setDraining(isDraining: boolean): void {

@@ -66,7 +66,11 @@ function ownWork({ sessions, executions, commands }: Shown, { configuration }: R
     node,
     labels: cluster.labels,
     capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
-    workload: () => ({ sessions: sessions.registry.size, one_shots: executions.running }),
+    workload: () => ({
+      sessions: sessions.registry.size,
+      one_shots: executions.running,
+      commands_running: sessions.registry.running + executions.running,
+    }),
     held: () => ({
       sessions: sessions.held(),
       claims: commands.runningByOwnId().map((claim) => ({ ...claim, owner: idElsewhere(claim.owner, node) })),
@@ -121,6 +125,7 @@ async function listenForNodes(
     port: cluster.linkPort,
     windowBytes: cluster.windowBytes,
     localRole: cluster.localRole,
+    isOwnDaemon: configuration().daemon !== undefined,
     maxMessageBytes: socketio.maxMessageBytes,
     http: buildLinkHttp(services, context),
     log: log('cluster'),

@@ -12,7 +12,7 @@ const MAX_COMMAND = 80;
 /** Most commands that one request returns. */
 const PAGE = 200;
 /** Most commands that can be asked for: the daemon keeps fewer. */
-const MAX_LIMIT = 100_000;
+export const MAX_LIMIT = 100_000;
 const DEFAULT_LIMIT = 50;
 
 interface HistoryOptions extends DaemonOptions {
@@ -53,10 +53,11 @@ export const historySubcommand: Subcommand = (context) =>
       await context.stdout.write(`${text}\n`);
     });
 
-async function listCommands(
+/** Lists commands, the newest first; of a session, if one is given. */
+export async function listCommands(
   client: AdapterClient,
   session: string | undefined,
-  { limit, owner, running = false }: HistoryOptions,
+  { limit, owner, running = false }: Pick<HistoryOptions, 'limit' | 'owner' | 'running'>,
 ): Promise<LiveCommand[]> {
   const found: LiveCommand[] = [];
   let before: string | undefined;

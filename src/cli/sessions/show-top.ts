@@ -1,4 +1,4 @@
-import type { SessionInfo } from '../../client/index.js';
+import type { AdapterClient, SessionInfo } from '../../client/index.js';
 import { formatBytes } from '../checkpoints/checkpoint-output.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
@@ -7,7 +7,7 @@ import type { Context } from '../console/context.js';
 import { Screen } from '../console/screen.js';
 import { formatSpan, onOneLine } from '../console/style.js';
 import { untilStopped } from '../console/until-stopped.js';
-import { lineOf } from './history.js';
+import { lineOf, listCommands, MAX_LIMIT } from './history.js';
 import { followState, type LiveCommand, type LiveState } from './live-state.js';
 
 /** Options of `top`. */
@@ -27,24 +27,40 @@ export async function showTop(context: Context, { once, json = false, ...options
   const isOnce = once ?? (!json && !context.stdout.isTerminal);
   const show = displayFor(context, { json, isOnce });
   await untilStopped(context, (signal) =>
-    withDaemon(options, context, async (client) => {
-      const enough = new AbortController();
-      const seen = new Set<string>();
-      for (const event of EVENTS) client.on(event, () => seen.add(event));
-      const take = async (state: LiveState) => {
-        if (seen.size < EVENTS.length || enough.signal.aborted) return;
-        await show(state);
-        if (isOnce) enough.abort();
-      };
-      await followState(client, ['sessions', 'commands', 'host'], take, AbortSignal.any([signal, enough.signal]));
-    }),
+    withDaemon(options, context, (client) => (isOnce ? showOnce(client, show, signal) : goOn(client, show, signal))),
   );
+}
+
+/** Sessions and commands are asked for: where several processes hold them, the answer has those of all. */
+async function showOnce(client: AdapterClient, show: Display, signal: AbortSignal): Promise<void> {
+  const enough = new AbortController();
+  const take = async ({ host }: Snapshot) => {
+    if (!host || enough.signal.aborted) return;
+    const [sessions, commands] = await Promise.all([
+      client.listSessions(),
+      listCommands(client, undefined, { limit: MAX_LIMIT, running: true }),
+    ]);
+    await show({ host, sessions, running: commands.toReversed() });
+    enough.abort();
+  };
+  await followState(client, ['host'], take, AbortSignal.any([signal, enough.signal]));
+}
+
+async function goOn(client: AdapterClient, show: Display, signal: AbortSignal): Promise<void> {
+  const seen = new Set<string>();
+  for (const event of EVENTS) client.on(event, () => seen.add(event));
+  const take = async (state: Snapshot) => {
+    if (seen.size === EVENTS.length) await show(state);
+  };
+  await followState(client, ['sessions', 'commands', 'host'], take, signal);
 }
 
 /** One of each has to come before there is something to show. */
 const EVENTS = ['sessions_changed', 'commands_changed', 'host_usage'] as const;
 
-type Display = (state: LiveState) => Promise<void>;
+type Snapshot = Pick<LiveState, 'host' | 'sessions' | 'running'>;
+
+type Display = (state: Snapshot) => Promise<void>;
 
 function displayFor(context: Context, { json, isOnce }: { readonly json: boolean; readonly isOnce: boolean }): Display {
   const { stdout } = context;
@@ -58,7 +74,7 @@ function displayFor(context: Context, { json, isOnce }: { readonly json: boolean
 }
 
 /** Renders the state, line by line. */
-function renderTop({ host, sessions, running }: LiveState, now: number): string[] {
+function renderTop({ host, sessions, running }: Snapshot, now: number): string[] {
   return [
     ...(host ? [machineLine(host), ''] : []),
     ...sessionTable(sessions),

@@ -35,6 +35,8 @@ export const load = z.object({
   one_shots: z.int().min(0),
   capacity: z.int().min(0),
   is_draining: z.boolean(),
+  /** Running commands, with and without a session; an earlier release does not say. */
+  commands_running: z.int().min(0).optional(),
 });
 
 /** What the dialled node replies to a `hello` that it accepts. */
@@ -76,7 +78,8 @@ export const requestMessage = z.object({
   client: text.optional(),
   caller: clientMessage.omit({ client: true }).optional(),
   name: text,
-  payload: z.unknown(),
+  /** Undefined for a request without one: JSON leaves it out. */
+  payload: z.unknown().optional(),
   trace: trace.optional().catch(undefined),
   /** Id that was reserved for the session that the request opens. */
   reserved: text.optional(),
@@ -149,16 +152,34 @@ export function announced({ id, name, role, runAs, isLocalPeer, expiresAt, pageI
   };
 }
 
+/** The node that answers a client of another one. */
+interface AcceptingNode {
+  /** Name of the other one. */
+  readonly node: string;
+  readonly localRole: Role;
+  /**
+   * Whether the other one is the daemon whose sessions this process holds: then its local programs are those of this process.
+   * @default false
+   */
+  readonly isOwnDaemon?: boolean;
+}
+
 /**
  * An announced principal, on the node that answers it. A program that needs no token at the other node has at most the
  * role that the configuration of this node gives to such programs.
  */
 export function accepted(
   { id, name, role, run_as: runAs, is_local_peer: isLocalPeer, expires_at: expiresAt }: RelayedClient['principal'],
-  { node, localRole }: { readonly node: string; readonly localRole: Role },
+  { node, localRole, isOwnDaemon = false }: AcceptingNode,
 ): Principal {
   const own = isLocalPeer
-    ? { id: LOCAL_OF + node, name: LOCAL_OF + node, role: canGrant(localRole, role) ? role : localRole }
+    ? { ...localOf(isOwnDaemon ? undefined : node), role: canGrant(localRole, role) ? role : localRole }
     : { id, name, role };
   return { ...own, runAs, isLocalPeer, expiresAt, via: node };
+}
+
+/** Who the programs are that need no token at a node; without one, at this daemon. */
+function localOf(node: string | undefined): Pick<Principal, 'id' | 'name'> {
+  const name = node === undefined ? LOCAL_ID : LOCAL_OF + node;
+  return { id: name, name };
 }

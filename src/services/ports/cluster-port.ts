@@ -95,6 +95,12 @@ export interface MembershipPort {
   leave(): Promise<void>;
 }
 
+/** What other processes of this machine run for this daemon. */
+export interface HeldCounts {
+  readonly sessions: number;
+  readonly commandsRunning: number;
+}
+
 /** The other nodes of the cluster, for the transports. */
 export interface ClusterPort extends AsyncDisposable {
   /** Name of this node for its clients; undefined for a daemon alone, also for one whose sessions other processes hold. */
@@ -126,6 +132,8 @@ export interface ClusterPort extends AsyncDisposable {
   beginWork(): () => void;
   /** What this node carries, for the other nodes. */
   load(): NodeLoad;
+  /** What the processes run that hold the sessions of this daemon; nothing without such. */
+  heldCounts(): HeldCounts;
   /** Has this node take no new sessions and one-shot commands, or take them again. */
   setDraining(isDraining: boolean): void;
   /** Whether nothing runs on this node, and no new work is being begun. */
@@ -161,6 +169,7 @@ export const NO_CLUSTER: ClusterPort = {
   detach: () => undefined,
   endAccess: () => undefined,
   load: () => ({ sessions: 0, one_shots: 0, capacity: 0, is_draining: false }),
+  heldCounts: () => ({ sessions: 0, commandsRunning: 0 }),
   beginWork: () => () => undefined,
   setDraining: alone,
   isIdle: false,

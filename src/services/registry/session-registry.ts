@@ -67,6 +67,11 @@ export class SessionRegistry {
     return this.#sessions.size;
   }
 
+  /** Number of sessions in which a command runs. */
+  get running(): number {
+    return this.all().filter(({ session }) => session.running).length;
+  }
+
   /** Returns all open sessions, the oldest first, including hidden ones. */
   all(): SessionRecord[] {
     return [...this.#sessions.values()];

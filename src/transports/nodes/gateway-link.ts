@@ -31,6 +31,8 @@ export interface GatewayLinkOptions {
   /** Name of this node. */
   readonly ownNode: string;
   readonly localRole: Role;
+  /** See `accepted`. */
+  readonly isOwnDaemon: boolean;
   readonly windowBytes: number;
   /** Where requests over HTTP find their clients. */
   readonly tickets: Tickets;
@@ -123,9 +125,9 @@ export class GatewayLink {
   }
 
   #callerOf({ principal, from = 'unknown' }: RelayedClient): Caller {
-    const { gateway: node, localRole } = this.#options;
+    const { gateway: node, localRole, isOwnDaemon } = this.#options;
     return {
-      principal: accepted(principal, { node, localRole }),
+      principal: accepted(principal, { node, localRole, isOwnDaemon }),
       sink: undefined,
       from: `node ${node}, ${from}`,
       relayedBy: node,

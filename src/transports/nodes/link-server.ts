@@ -45,6 +45,8 @@ export interface LinkServerOptions {
   readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined;
   readonly windowBytes: number;
   readonly localRole: Role;
+  /** Whether the gateway is the daemon whose sessions this process holds. */
+  readonly isOwnDaemon: boolean;
   readonly maxMessageBytes: number;
   /** What clients of gateways ask for over HTTP. */
   readonly http: LinkHttp;

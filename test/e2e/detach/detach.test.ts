@@ -10,6 +10,7 @@ import { isProcess } from '../../../src/engine/platform/process-identity.js';
 import { eventually } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
 import { canSandbox } from '../../support/sandbox.js';
+import { callCli } from '../cli/in-process.js';
 import { DetachedDaemon } from './detached-daemon.js';
 
 it.each([
@@ -35,6 +36,28 @@ async function opened(detached: DetachedDaemon): Promise<{ readonly sessionId: s
   const { stdout } = await client.run('KEPT=here; echo $$', sessionId);
   return { sessionId, pid: Number(stdout) };
 }
+
+it('views of the daemon count what its holders have', async () => {
+  await using detached = await DetachedDaemon.start();
+  await using client = await detached.connect();
+  const sessionId = await client.openSession();
+  const running = client.run('read -r line', sessionId);
+  await client.event('awaiting_input');
+  const top = async () => {
+    const { stdout } = await callCli(['top', '--once', '--json'], { env: { SHELL_ADAPTER_URL: detached.url } });
+    return JSON.parse(stdout) as unknown;
+  };
+  const mine = { session_id: sessionId, owner: 'local' };
+  expect(await top()).toMatchObject({ sessions: [mine], commands: [mine] });
+  await eventually(async () => {
+    expect(await top()).toMatchObject({ host: { sessions: 1, commands_running: 1 } });
+  });
+  // Without a body, as of a request that has no fields.
+  const answer = await fetch(new URL('/v1/requests/list_sessions', detached.url), { method: 'POST' });
+  expect(await answer.json()).toMatchObject({ sessions: [mine] });
+  await client.request('close_session', { session_id: sessionId });
+  await running;
+});
 
 it('a command goes on while there is no daemon, and its output is all there', async () => {
   await using detached = await DetachedDaemon.start();

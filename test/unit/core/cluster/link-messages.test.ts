@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/access/principal.js';
-import { accepted, announced, clientMessage } from '../../../../src/core/cluster/link-messages.js';
+import { accepted, announced, clientMessage, requestMessage } from '../../../../src/core/cluster/link-messages.js';
 
 const relay = (principal: Principal, localRole: Principal['role'] = 'agent') =>
   accepted(clientMessage.parse({ client: 'c', principal: announced(principal, 'gate') }).principal, {
@@ -38,4 +38,14 @@ describe('a principal of another node', () => {
     const message = { client: 'c', principal: { ...announced(token, 'gate'), id } };
     expect(clientMessage.safeParse(message).success).toBe(false);
   });
+});
+
+it('a local program of the daemon whose sessions are held is a local program of the holder', () => {
+  const { principal } = clientMessage.parse({ client: 'c', principal: announced(LOCAL_PRINCIPAL, 'daemon') });
+  const node = { node: 'daemon', localRole: 'admin', isOwnDaemon: true } as const;
+  expect(accepted(principal, node)).toMatchObject({ id: 'local', name: 'local', isLocalPeer: true });
+});
+
+it('a request may have no payload', () => {
+  expect(requestMessage.parse({ name: 'list_sessions' })).toMatchObject({ name: 'list_sessions' });
 });
