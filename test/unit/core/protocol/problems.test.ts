@@ -68,19 +68,25 @@ describe('the name `timeout`', () => {
   const messages = [{ role: 'user', content: 'x' }];
 
   it.each([
-    ['execute_command', { command: 'x', timeout: 500 }, 500],
-    ['wait_command', { command_id: 'x', timeout: 0 }, 0],
     ['llm_call', { messages, timeout: 0.3 }, 300],
     ['llm_stream', { messages, timeout: 0.0001 }, 1],
     ['execute_command', { command: 'x', timeout: null, timeout_ms: 5 }, 5],
-    ['execute_command', { command: 'x', timeout: 5, timeout_ms: null }, 5],
+    ['llm_call', { messages, timeout: 5, timeout_ms: null }, 5000],
     ['execute_command', { command: 'x', timeout: null }, undefined],
   ] as const)('is `timeout_ms` in %s %j', (name, payload, expected) => {
     expect(parse(name, payload).timeout_ms).toBe(expected);
   });
 
+  it.each([
+    ['execute_command', { command: 'x', timeout: 60 }],
+    ['wait_command', { command_id: 'x', timeout: 0 }],
+    ['wait_for', { port: 80, timeout: 5, timeout_ms: 5 }],
+  ] as const)('is refused where it may mean seconds or milliseconds: %s %j', (name, payload) => {
+    expect(messageOf(name, payload)).toBe('there is no field "timeout": give `timeout_ms`, in milliseconds');
+  });
+
   it('beside `timeout_ms` is an error, and where there is no time-out too', () => {
-    expect(messageOf('execute_command', { command: 'x', timeout: 1, timeout_ms: 1 })).toBe(
+    expect(messageOf('llm_call', { messages, timeout: 1, timeout_ms: 1 })).toBe(
       '`timeout` and `timeout_ms` mean the same: give only `timeout_ms`',
     );
     expect(messageOf('list_sessions', { timeout: 1 })).toBe('there is no field "timeout"; its fields are none');
