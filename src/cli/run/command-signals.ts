@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 
-import type { ClientCommand } from '../../client/index.js';
+import type { ClientCommand, SignalName } from '../../client/index.js';
+import { hasCode } from '../../client/contract/errors.js';
+import { settledWithin } from '../../core/time.js';
 import type { Context } from '../console/context.js';
 
 const SIGNAL_EXIT_BASE = 128;
@@ -21,8 +23,7 @@ export class CommandSignals {
         context.exitNow(SIGNAL_EXIT_BASE + constants.signals[signal]);
       }
       this.#forwarded += 1;
-      // The command may have ended, or the connection may be lost: that is reported elsewhere.
-      this.#command.signal(name).catch(() => undefined);
+      void deliver(this.#command, name);
     });
   }
 
@@ -30,4 +31,21 @@ export class CommandSignals {
   sendTo(command: ClientCommand): void {
     this.#command = command;
   }
+}
+
+/** Pause before a signal is sent again to a command that the daemon has not begun yet, in milliseconds. */
+const RETRY_MS = 50;
+
+/** Sends a signal; again, while the daemon prepares the command, such as by a checkpoint: it must not run after it was given up. */
+async function deliver(command: ClientCommand, name: SignalName): Promise<void> {
+  // The end of the command, or of the connection, is reported elsewhere.
+  const ended = command.result.catch(() => undefined);
+  do {
+    try {
+      await command.signal(name);
+      return;
+    } catch (error) {
+      if (!hasCode(error, 'COMMAND_NOT_FOUND', 'NO_RUNNING_COMMAND')) return;
+    }
+  } while (!(await settledWithin(ended, RETRY_MS)));
 }
