@@ -65,6 +65,13 @@ export class HolderDirectory {
     return join(this.path, `${name}.audit.jsonl`);
   }
 
+  /** The audit logs of the holders that have run, in their order. */
+  auditLogs(): readonly string[] {
+    const names = existsSync(this.path) ? readdirSync(this.path) : [];
+    const holders = names.flatMap((name) => /^(holder-[1-9]\d*)\.audit\.jsonl$/.exec(name)?.[1] ?? []);
+    return holders.toSorted().map((name) => this.auditOf(name));
+  }
+
   /**
    * The id of what is held: one that was noted before, as long as a holder runs.
    * @param fresh the id that is noted otherwise

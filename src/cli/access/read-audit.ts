@@ -1,6 +1,7 @@
 import { type FSWatcher, statSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { directoryOf } from '../../app/detach/holder-directory.js';
 import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import type { AuditRecord } from '../../core/audit/chain.js';
 import { type AuditQuery, matchesQuery } from '../../core/audit/select.js';
@@ -30,34 +31,39 @@ export interface TailOptions extends AuditOptions {
 /** Options of `audit search`. */
 export type SearchOptions = AuditOptions & AuditQuery;
 
-/** Verifies the hash chain and reports the result, also in the exit code. */
+/** Verifies the hash chains and reports the result, also in the exit code. */
 export async function verifyAuditLog(context: Context, options: AuditOptions): Promise<void> {
-  const findings = await verifyAudit(pathOf(context, options));
-  const text = options.json ? JSON.stringify(findings, null, 2) : renderFindings(findings);
-  await context.stdout.write(`${text}\n`);
-  if (!findings.ok) context.exitWith(EXIT.failed);
+  const paths = pathsOf(context, options);
+  const all = await Promise.all(paths.map(async (path) => ({ path, findings: await verifyAudit(path) })));
+  const isOk = all.every(({ findings }) => findings.ok);
+  const [first, ...others] = all;
+  const json = () => (others.length === 0 ? first?.findings : { ok: isOk, logs: all.map((log) => log.findings) });
+  const text = () =>
+    all.map(({ path, findings }) => `${others.length === 0 ? '' : `${path}:\n`}${renderFindings(findings)}`).join('\n');
+  await context.stdout.write(`${options.json ? JSON.stringify(json(), null, 2) : text()}\n`);
+  if (!isOk) context.exitWith(EXIT.failed);
 }
 
 /** Prints the latest records, and optionally new ones as they are written. */
 export async function tailAuditLog(context: Context, options: TailOptions): Promise<void> {
-  const path = pathOf(context, options);
-  const reader = new AuditReader(path);
+  const paths = pathsOf(context, options);
+  const readers = paths.map((path) => new AuditReader(path));
   const { lines } = options;
   let latest: AuditRecord[] = [];
-  for await (const record of reader.next()) {
+  for await (const record of newIn(readers)) {
     latest.push(record);
     if (latest.length >= lines + BATCH) latest = latest.slice(latest.length - lines);
   }
   await show(context, latest.slice(Math.max(0, latest.length - lines)), options);
-  await reportUnreadable(context, options, reader);
-  if (options.follow) await follow(context, path, reader, options);
+  await reportUnreadable(context, options, readers);
+  if (options.follow) await follow(context, paths, readers, options);
 }
 
 /** Prints the matching records. */
 export async function searchAuditLog(context: Context, options: SearchOptions): Promise<void> {
-  const reader = new AuditReader(pathOf(context, options));
+  const readers = pathsOf(context, options).map((path) => new AuditReader(path));
   let found: AuditRecord[] = [];
-  for await (const record of reader.next()) {
+  for await (const record of newIn(readers)) {
     if (context.stdout.isBroken) return;
     if (matchesQuery(record, options)) found.push(record);
     if (found.length < BATCH) continue;
@@ -65,8 +71,28 @@ export async function searchAuditLog(context: Context, options: SearchOptions): 
     found = [];
   }
   await show(context, found, options);
-  await reportUnreadable(context, options, reader);
+  await reportUnreadable(context, options, readers);
 }
+
+/** The new records of all logs, the oldest first. */
+async function* newIn(readers: readonly AuditReader[]): AsyncGenerator<AuditRecord> {
+  const logs = readers.map((reader) => reader.next());
+  const heads = await Promise.all(logs.map((log) => log.next()));
+  for (;;) {
+    const first = heads.reduce((best, head, index) => (isEarlier(head, heads[best]) ? index : best), 0);
+    const { [first]: head } = heads;
+    const { [first]: log } = logs;
+    if (!head || head.done === true || !log) return;
+    yield head.value;
+    heads[first] = await log.next();
+  }
+}
+
+type Head = IteratorResult<AuditRecord, undefined> | undefined;
+
+/** Whether the next record of one log comes before that of another; a log that has ended comes last. */
+const isEarlier = (one: Head, other: Head): boolean =>
+  one?.done === false && (other?.done !== false || one.value.time < other.value.time);
 
 /** Number of records that are printed together, with aligned columns. */
 const BATCH = 5000;
@@ -74,8 +100,9 @@ const BATCH = 5000;
 async function reportUnreadable(
   context: Context,
   { config, file }: AuditOptions,
-  { unreadable }: AuditReader,
+  readers: readonly AuditReader[],
 ): Promise<void> {
+  const unreadable = readers.reduce((sum, reader) => sum + reader.unreadable, 0);
   if (unreadable === 0) return;
   const what =
     unreadable === 1
@@ -88,29 +115,36 @@ async function reportUnreadable(
   await context.stderr.write(`shell-adapter: ${what}, and not shown: ${verify} says where\n`);
 }
 
-function pathOf(context: Context, { config, file }: AuditOptions): string {
+/** The log of the daemon, and those of the processes that hold its sessions: together they are what it has recorded. */
+function pathsOf(context: Context, { config, file }: AuditOptions): readonly string[] {
   if (file !== undefined) {
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
-    if (isFile && listAuditFiles(file).length > 0) return file;
+    if (isFile && listAuditFiles(file).length > 0) return [file];
     throw new CommandLineError(`--file: there is no audit log at ${file}`);
   }
-  const { audit } = readConfiguration(findConfiguration(context, config), skipRuleTests);
-  if (audit.enabled || listAuditFiles(audit.file).length > 0) return audit.file;
+  const { audit, adapter, socketio } = readConfiguration(findConfiguration(context, config), skipRuleTests);
+  const held = directoryOf(adapter.stateDirectory, socketio.port).auditLogs();
+  if (audit.enabled || listAuditFiles(audit.file).length > 0) return [audit.file, ...held];
   throw new CommandLineError('the configuration has audit.enabled: false, and there is no audit log', {
     hint: 'Give another configuration with --config, or the log itself with --file.',
   });
 }
 
 /** Prints new records until a signal arrives or the reader closes standard output. */
-async function follow(context: Context, path: string, reader: AuditReader, options: AuditOptions): Promise<void> {
+async function follow(
+  context: Context,
+  paths: readonly string[],
+  readers: readonly AuditReader[],
+  options: AuditOptions,
+): Promise<void> {
   const showNew = async () => {
-    for await (const record of reader.next()) await show(context, [record], options);
+    for await (const record of newIn(readers)) await show(context, [record], options);
   };
   const ended = Promise.race([
     new Promise<void>((resolve) => context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => resolve())),
     context.stdout.broken,
   ]).then(() => 'ended' as const);
-  const changes = new Changes(dirname(path));
+  const changes = new Changes([...new Set(paths.map((path) => dirname(path)))]);
   try {
     // Records may have been written before the watch started.
     do await showNew();
@@ -120,17 +154,18 @@ async function follow(context: Context, path: string, reader: AuditReader, optio
   }
 }
 
-/** Watches a folder for changes. Changes between two calls of `next` are reported once. */
+/** Watches folders for changes. Changes between two calls of `next` are reported once. */
 class Changes implements Disposable {
-  readonly #watcher: FSWatcher;
+  readonly #watchers: readonly FSWatcher[];
   #hasChanged = false;
   #notify: () => void = () => undefined;
 
-  constructor(folder: string) {
-    this.#watcher = watch(folder, () => {
+  constructor(folders: readonly string[]) {
+    const note = () => {
       this.#hasChanged = true;
       this.#notify();
-    });
+    };
+    this.#watchers = folders.map((folder) => watch(folder, note));
   }
 
   /** Resolves on the first change since the last call. */
@@ -144,7 +179,7 @@ class Changes implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#watcher.close();
+    for (const watcher of this.#watchers) watcher.close();
   }
 }
 

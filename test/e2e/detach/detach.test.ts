@@ -57,6 +57,15 @@ it('views of the daemon count what its holders have', async () => {
   expect(await answer.json()).toMatchObject({ sessions: [mine] });
   await client.request('close_session', { session_id: sessionId });
   await running;
+  const audit = async (...args: readonly string[]) =>
+    (await callCli(['audit', ...args, '--config', join(detached.directory, 'config.yaml')])).stdout;
+  await eventually(async () => {
+    const found = await audit('search', '--text', sessionId);
+    expect(found).toMatch(/ session_closed /);
+    expect(found).toMatch(/ command_started .*read -r line/);
+    expect(await audit('tail')).toMatch(/ daemon_started [^]* command_started /);
+  });
+  expect(await audit('verify')).toMatch(/audit\.jsonl:\n[^]*in order\n[^]*holder-1\.audit\.jsonl:\n[^]*in order\n$/);
 });
 
 it('a command goes on while there is no daemon, and its output is all there', async () => {
