@@ -15,7 +15,7 @@ import { processInfo } from './commands.js';
 import { effectiveLimits } from './limits.js';
 import { warning } from './warning.js';
 
-/** When a session ends by itself, and why. */
+/** When a session ends without a request, and why. */
 export const expiry = {
   expires_at: timestamp.describe('When it ends unless something happens until then: the earliest of its bounds'),
   expires_reason: z
