@@ -175,7 +175,7 @@ const COMMAND_TIMEOUT_S = 600;
 const COMMAND_MAX_LIFETIME_S = 24 * 60 * 60;
 
 /** Derives the time-outs of commands: who sets the longest alone has bounded all commands by it. */
-export function chooseTimeouts({
+function chooseTimeouts({
   command_timeout: timeout,
   command_max_lifetime: max,
 }: {
