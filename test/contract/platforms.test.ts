@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -287,6 +287,17 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
       const file = join(folder, other.name);
       expect(tryLock(file, platform)).toBeUndefined();
       expect(tryLock(file, other)).toEqual({ pid: process.pid });
+      unlock(file);
+    });
+
+    it('are taken from an owner that was killed before it had written its name', () => {
+      const file = join(folder, 'unnamed');
+      writeFileSync(file, '');
+      expect(tryLock(file, platform)).toEqual({ pid: undefined });
+      const longAgo = new Date(Date.now() - 5000);
+      utimesSync(file, longAgo, longAgo);
+      expect(tryLock(file, platform)).toBe('gone');
+      expect(tryLock(file, platform)).toBeUndefined();
       unlock(file);
     });
   });

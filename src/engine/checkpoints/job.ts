@@ -18,6 +18,11 @@ export interface StoreOptions {
   /** Absolute paths of the daemon's own files, wherever they are. */
   readonly excluded: readonly string[];
   readonly limits: CheckpointLimits;
+  /**
+   * Longest wait for the lock of another process, in milliseconds.
+   * @default 120000
+   */
+  readonly lockWaitMs?: number;
   readonly platform: PlatformName;
 }
 

@@ -5,7 +5,7 @@ import { tryLock, unlock } from '../instance/file-lock.js';
 import type { Platform } from '../platform/contract/platform.js';
 
 /** Longest wait for the lock, in milliseconds: tidying takes the longest. */
-const WAIT_MS = 120_000;
+export const LOCK_WAIT_MS = 120_000;
 const POLL_MS = 25;
 
 /**
@@ -17,7 +17,7 @@ export async function withLock<T>(
   file: string,
   platform: Platform,
   work: () => Promise<T> | T,
-  waitMs = WAIT_MS,
+  waitMs = LOCK_WAIT_MS,
 ): Promise<T> {
   await acquire(file, platform, waitMs);
   try {

@@ -55,13 +55,14 @@ export class CheckpointStore {
   static async use<T>(options: StoreOptions, work: (store: CheckpointStore) => Promise<T>): Promise<T> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
     const platform = platformOf(options.platform);
-    return withLock(lockOf(options), platform, async () => {
+    const run = async () => {
       const repository = await Repository.open(repositoryOf(options));
       repository.clean();
       const store = new CheckpointStore(options, repository);
       recover(options.workspace, store.#journal, platform.directories);
       return work(store);
-    });
+    };
+    return withLock(lockOf(options), platform, run, options.lockWaitMs);
   }
 
   /** Lists the checkpoints of an owner, the oldest first; does not require the lock. */

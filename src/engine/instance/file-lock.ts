@@ -1,6 +1,12 @@
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 
 import type { Platform } from '../platform/contract/platform.js';
+
+/**
+ * A lock is named by its owner right after it is created. One that is empty for longer, in milliseconds, has none: its owner
+ * was killed in between.
+ */
+const NAMED_WITHIN_MS = 1000;
 
 /**
  * Holder of a lock that could not be taken: a live process, or `gone` when the lock of a dead one has just been
@@ -17,10 +23,8 @@ export function tryLock(file: string, platform: Pick<Platform, 'name' | 'process
   if (create(file, `${process.pid} ${startTicks} ${platform.name}`)) return undefined;
   const owner = ownerOf(file);
   if (owner === undefined) return 'gone';
-  // Created but not written yet: its owner is about to write it.
-  if (owner === '') return { pid: undefined };
-  const pid = livingOwner(owner, platform);
-  if (pid !== undefined) return { pid };
+  const pid = owner === '' ? undefined : livingOwner(owner, platform);
+  if (pid !== undefined || (owner === '' && isNew(file))) return { pid };
   breakLock(file, owner);
   return 'gone';
 }
@@ -45,16 +49,30 @@ export function unlock(file: string): void {
   rmSync(file, { force: true });
 }
 
+/** Creates a lock, or nothing: one that could not be written, on a full disk, would be in the way of everybody. */
 function create(file: string, own: string): boolean {
+  let fd: number;
   try {
-    const fd = openSync(file, 'wx', 0o600);
-    writeSync(fd, own);
-    closeSync(fd);
-    return true;
+    fd = openSync(file, 'wx', 0o600);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
+  try {
+    writeSync(fd, own);
+    return true;
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whether a lock was created just now. A clock that was set back tells nothing: then it is not. */
+function isNew(file: string): boolean {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) < NAMED_WITHIN_MS;
 }
 
 function ownerOf(file: string): string | undefined {

@@ -6,6 +6,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { PlatformName } from '../../core/platform.js';
 import type { CheckpointLimits } from '../../engine/checkpoints/files/limits.js';
 import type { Job, JobOf, JobResults, RunJob, StoreOptions } from '../../engine/checkpoints/job.js';
+import { LOCK_WAIT_MS } from '../../engine/checkpoints/store-lock.js';
 import { findProgram } from '../../engine/shells/list.js';
 
 /** Maximum number of waiting or running requests: each takes time in proportion to the files of the workspace. */
@@ -52,8 +53,9 @@ export class WorkspaceJobs {
       throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { waiting: MAX_WAITING } });
     }
     this.#waiting += 1;
+    const queuedAt = performance.now();
     const turn = this.#last
-      .then(() => this.run(job))
+      .then(() => this.run(job, queuedAt))
       .finally(() => {
         this.#waiting -= 1;
       });
@@ -63,9 +65,10 @@ export class WorkspaceJobs {
 
   /**
    * Runs a job at once.
+   * @param since when the job was queued: those that wait for the lock of another process do not wait one after another
    * @throws AdapterError GIT_NOT_FOUND, and the errors of the job
    */
-  async run<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
+  async run<K extends Job['kind']>(job: JobOf<K>, since = performance.now()): Promise<JobResults[K]> {
     const { path, excluded, limits, run, platform } = this.#options;
     const git = findProgram('git', path);
     if (git === undefined) {
@@ -77,6 +80,7 @@ export class WorkspaceJobs {
       directory: this.store,
       excluded,
       limits: limits(),
+      lockWaitMs: Math.max(0, LOCK_WAIT_MS - (performance.now() - since)),
       platform,
     };
     return run(job, options);

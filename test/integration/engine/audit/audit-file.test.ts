@@ -246,6 +246,19 @@ describe('a log that cannot be written', () => {
 });
 
 describe('recording', () => {
+  itRootIf(canMount())('goes on when there is room on a disk that was full from the start', async () => {
+    using disk = new Tmpfs(1);
+    const onDisk = join(disk.path, 'audit.jsonl');
+    const filler = join(disk.path, 'filler');
+    expect(() => writeFileSync(filler, Buffer.alloc(2 * 1024 * 1024))).toThrow('ENOSPC');
+    await using file = await open({ path: onDisk });
+    expect(failures).toMatchObject([{ code: 'ENOSPC' }]);
+    rmSync(filler);
+    file.record({ event: 'daemon_started' });
+    await file.flush();
+    expect(await verifyAudit(onDisk)).toMatchObject({ ok: true, records: 1, gaps: [] });
+  });
+
   it('costs the caller less than 10 microseconds', async () => {
     await using file = await open({ maxBytes: 1024 ** 3 });
     const count = 5000;
