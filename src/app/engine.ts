@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Configuration } from '../config/model/configuration.js';
@@ -12,7 +12,6 @@ import { type OneShotOptions, OneShotRunner } from '../engine/one-shot/one-shot.
 import {
   findDeadInstances,
   makeRuntimeDirectory,
-  removeRuntimeDirectory,
   type RuntimeDirectory,
 } from '../engine/instance/runtime-directory.js';
 import { ProcessStarter } from '../engine/one-shot/process-starter.js';
@@ -22,6 +21,7 @@ import { findInstanceProcesses } from '../engine/process/find-processes.js';
 import type { Launcher } from '../engine/sandbox/launcher.js';
 import { Scratch } from '../engine/instance/scratch.js';
 import { ShellPool } from '../engine/shell/shell-pool.js';
+import { removeTreeSync, tryRemoveTree } from '../engine/system/remove-tree.js';
 import { StdinPipes } from '../engine/output/stdin-pipes.js';
 import { Worktrees } from '../engine/instance/worktrees.js';
 import { findDefaultShell } from '../engine/shells/list.js';
@@ -127,12 +127,12 @@ async function prepareDirectories(
 ): Promise<{ runtime: RuntimeDirectory; spoolDirectory: string; livenessMarker: LivenessMarker }> {
   const runtime = makeRuntimeDirectory(platform);
   closers.push(() => {
-    removeRuntimeDirectory(runtime.path);
+    tryRemoveTree(runtime.path, log('engine'));
   });
   const spoolRoot = join(stateDirectory, 'spool');
   const spoolDirectory = makeSpoolDirectory(spoolRoot, runtime);
   closers.push(() => {
-    rmSync(spoolDirectory, { recursive: true, force: true });
+    tryRemoveTree(spoolDirectory, log('engine'));
   });
   const livenessMarker = await createLivenessMarker({ runtime, spoolRoot, platform }, closers, log('recovery'));
   await sweep({ runtime, spoolRoot, platform }, livenessMarker, log('recovery'));
@@ -164,8 +164,8 @@ export function abandonEngine({ instance, runtimePath, spoolDirectory, platform:
   const groups = groupsOf(runtimePath);
   signalProcesses(findInstanceProcesses(instance, processes, groups.members()), 'SIGKILL', processes);
   groups.remove();
-  removeRuntimeDirectory(runtimePath);
-  rmSync(spoolDirectory, { recursive: true, force: true });
+  removeTreeSync(runtimePath);
+  removeTreeSync(spoolDirectory);
 }
 
 /** Where the files of this daemon and its predecessors are. */
@@ -203,17 +203,16 @@ async function sweep(
 ): Promise<void> {
   for (const { instance, path } of findDeadInstances(runtime, livenessMarker)) {
     const groups = groupsOf(path);
-    const survivors = await endProcesses(() => findInstanceProcesses(instance, processes, groups.members()), 0, {
-      processes,
-    });
+    const find = () => findInstanceProcesses(instance, processes, groups.members());
+    const survivors = await endProcesses(find, 0, { processes });
     groups.remove();
-    removeRuntimeDirectory(path);
+    tryRemoveTree(path, log);
     log.warn('what a killed daemon had left was removed', { instance, survivors: survivors.length });
   }
   // The runtime directory may have been removed by a daemon with another state directory, which leaves the spool.
   const spools = existsSync(spoolRoot) ? readdirSync(spoolRoot) : [];
   for (const instance of spools.filter((name) => !livenessMarker.isAlive(name))) {
-    rmSync(join(spoolRoot, instance), { recursive: true, force: true });
+    tryRemoveTree(join(spoolRoot, instance), log);
   }
 }
 

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 
 import { makeFifos } from '../engine/system/fifo.js';
 import type { Platform } from '../engine/platform/contract/platform.js';
-import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
+import { makeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
+import { removeTreeSync } from '../engine/system/remove-tree.js';
 
 /** How long a terminal may take to start before it counts as broken, in milliseconds. */
 const PTY_TIMEOUT_MS = 5000;
@@ -53,7 +54,7 @@ export async function tryFifos(
     await makeFifos([join(runtime.path, randomBytes(4).toString('hex'))]);
     return { directory: dirname(runtime.path), isInMemory: statfsSync(runtime.path).type === TMPFS_MAGIC };
   } finally {
-    removeRuntimeDirectory(runtime.path);
+    removeTreeSync(runtime.path);
   }
 }
 

@@ -6,7 +6,8 @@ import type { Log } from '../core/logging/log.js';
 import { NO_METRICS } from '../core/metrics/metrics.js';
 import type { SandboxStatus } from '../core/sandbox/status.js';
 import type { Platform } from '../engine/platform/contract/platform.js';
-import { makeRuntimeDirectory, removeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
+import { makeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
+import { removeTreeSync } from '../engine/system/remove-tree.js';
 import { findCoverPrograms } from '../engine/sandbox/cover-again.js';
 import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram } from '../engine/shells/list.js';
@@ -68,6 +69,6 @@ async function testSandboxes(
     await using launcher = await Launcher.find(options, { metrics: NO_METRICS, log: QUIET });
     return launcher.standing;
   } finally {
-    removeRuntimeDirectory(runtime.path);
+    removeTreeSync(runtime.path);
   }
 }

@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -167,9 +157,4 @@ export function findDeadInstances(own: RuntimeDirectory, liveness: LivenessMarke
   return readdirSync(parent)
     .filter((instance) => !liveness.isAlive(instance))
     .map((instance) => ({ instance, path: join(parent, instance) }));
-}
-
-/** Removes a directory of this or an earlier instance, with its contents. */
-export function removeRuntimeDirectory(path: string): void {
-  rmSync(path, { recursive: true, force: true });
 }

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs';
-
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import { settledWithin } from '../../core/time.js';
@@ -11,6 +9,7 @@ import { findSessionProcesses } from '../process/find-processes.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import { isPlaceGone } from '../sandbox/place-gone.js';
 import { randomBytes } from '../system/random.js';
+import { tryRemoveTree } from '../system/remove-tree.js';
 import { ShellDirectories } from './shell-directories.js';
 import { ShellProcess } from './shell-process.js';
 import type { ShellProcessOptions } from './shell-program.js';
@@ -107,7 +106,7 @@ export class ShellStarter {
     shell.close();
     shell.network?.[Symbol.dispose]();
     shell.group[Symbol.dispose]();
-    rmSync(shell.directory, { recursive: true, force: true });
+    tryRemoveTree(shell.directory, this.#options.log);
   }
 
   /** Ends a shell in which nothing has run. */

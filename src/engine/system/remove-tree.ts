@@ -1,6 +1,8 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 
+import type { Log } from '../../core/logging/log.js';
+
 /** A process that is just ending may still create files: the removal is tried again, 50 ms apart. */
 const RETRY = { maxRetries: 5, retryDelay: 50 };
 
@@ -18,7 +20,7 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** `removeTree` for the start of the daemon, when no other work is delayed. */
+/** `removeTree` for small directories, and for the start and the end of the daemon, when no other work is delayed. */
 export function removeTreeSync(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -26,6 +28,18 @@ export function removeTreeSync(path: string): void {
     if (!isRefused(error)) throw error;
     unlock(path);
     rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * `removeTreeSync` for what commands could write to: they may have left what cannot be removed, such as a mount or an
+ * immutable file. That must not stop whoever tidies up.
+ */
+export function tryRemoveTree(path: string, log: Pick<Log, 'warn'>): void {
+  try {
+    removeTreeSync(path);
+  } catch (error) {
+    log.warn('a directory could not be removed', { path, error: String(error) });
   }
 }
 

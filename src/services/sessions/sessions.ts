@@ -7,6 +7,7 @@ import type { Answer, Request } from '../../core/protocol/requests.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import { randomBytes } from '../../engine/system/random.js';
+import type { ReportedProcess } from '../../engine/process/reported-process.js';
 import { Session } from '../../engine/session/session.js';
 import { SpoolBudget } from '../../engine/output/spool-budget.js';
 import { boundLimits } from '../registry/command-limits.js';
@@ -227,20 +228,24 @@ export class Sessions implements AsyncDisposable {
 
   async #end(record: SessionRecord, reason: SessionEndReason, detail: string): Promise<void> {
     const { id, session, channel } = record;
-    const survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
-    channel.announce('session_closed', {
-      session_id: id,
-      reason,
-      detail,
-      ...killFields(reason, session.lastKill),
-      ...(survivors.length > 0 && { survivors }),
-    });
-    channel[Symbol.dispose]();
-    await this.#options.recordings.end(record.recorder);
-    this.#options.usage.forget(record);
-    await this.#options.commands.forgetSession(id, record.owner.id);
-    if (!record.isHidden) this.#options.onEnded?.(asHeld(record));
-    this.#options.log.info('session closed', { session_id: id, reason });
+    let survivors: ReportedProcess[] = [];
+    try {
+      survivors = await session.close(END_REASONS[reason] ?? { status: 'killed', killedBy: 'client' });
+    } finally {
+      channel.announce('session_closed', {
+        session_id: id,
+        reason,
+        detail,
+        ...killFields(reason, session.lastKill),
+        ...(survivors.length > 0 && { survivors }),
+      });
+      channel[Symbol.dispose]();
+      await this.#options.recordings.end(record.recorder);
+      this.#options.usage.forget(record);
+      await this.#options.commands.forgetSession(id, record.owner.id);
+      if (!record.isHidden) this.#options.onEnded?.(asHeld(record));
+      this.#options.log.info('session closed', { session_id: id, reason });
+    }
     if (survivors.length > 0) this.#options.log.warn('processes survived their session', { session_id: id, survivors });
   }
 }

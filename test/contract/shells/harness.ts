@@ -10,16 +10,13 @@ import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
 import type { SandboxProfile } from '../../../src/core/sandbox/profiles.js';
 import { findInstanceProcesses } from '../../../src/engine/process/find-processes.js';
-import {
-  makeRuntimeDirectory,
-  removeRuntimeDirectory,
-  type RuntimeDirectory,
-} from '../../../src/engine/instance/runtime-directory.js';
+import { makeRuntimeDirectory, type RuntimeDirectory } from '../../../src/engine/instance/runtime-directory.js';
 import type { Platform } from '../../../src/engine/platform/contract/platform.js';
 import { linux } from '../../../src/engine/platform/linux/linux.js';
 import { Launcher } from '../../../src/engine/sandbox/launcher.js';
 import { Session } from '../../../src/engine/session/session.js';
 import { ShellPool } from '../../../src/engine/shell/shell-pool.js';
+import { removeTreeSync } from '../../../src/engine/system/remove-tree.js';
 import { findShell, type InstalledShell } from '../../../src/engine/shells/list.js';
 import { TestSession } from './test-session.js';
 
@@ -174,7 +171,7 @@ export class ShellHarness implements AsyncDisposable {
     await this.#pool[Symbol.asyncDispose]();
     await this.#launcher[Symbol.asyncDispose]();
     this.mechanism[Symbol.dispose]();
-    removeRuntimeDirectory(this.#runtime.path);
+    removeTreeSync(this.#runtime.path);
     rmSync(this.root, { recursive: true, force: true });
   }
 }
