@@ -16,6 +16,8 @@ const WITH_MARK = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/nul
 
 const MAIN = fileURLToPath(new URL('./starter/main.js', import.meta.url));
 
+const NO_STARTER = 'the process starter could not be started: there are not enough free descriptors or processes';
+
 /** End of a process: an exit code, a signal, or the reason why it could not be started. */
 export type ProcessEnd = Exclude<StarterReport, { readonly kind: 'started' }>;
 
@@ -75,15 +77,23 @@ export class ProcessStarter implements AsyncDisposable {
 
   /** Starts the starter before the daemon has opened a terminal, which the starter would inherit. */
   warmUp(): void {
-    this.#running();
+    try {
+      this.#running();
+    } catch (error) {
+      this.#log.warn('the process starter is started with the first command', { error: String(error) });
+    }
   }
 
-  /** Starts a process; opening the paths of its descriptors must not block. */
+  /**
+   * Starts a process; opening the paths of its descriptors must not block.
+   * @throws Error EAGAIN when the starter has died, and there are not enough descriptors for another one
+   */
   start(message: Omit<StartMessage, 'id'>): StartedProcess {
+    const { stdin } = this.#running();
     const id = this.#nextId++;
     const started = new StartedProcess();
     this.#processes.set(id, started);
-    this.#running().stdin.write(`${JSON.stringify({ id, ...message })}\n`);
+    stdin.write(`${JSON.stringify({ id, ...message })}\n`);
     return started;
   }
 
@@ -102,6 +112,11 @@ export class ProcessStarter implements AsyncDisposable {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { [TAG_VARIABLE]: `${this.tag}.0` },
     });
+    child.on('error', (error) => {
+      this.#lose(child, error.message);
+    });
+    // After EMFILE there are no streams either, whatever the types say.
+    if (child.pid === undefined) throw Object.assign(new Error(NO_STARTER), { code: 'EAGAIN' });
     this.#child = child;
     const lines = new LineReader((line) => {
       this.#take(JSON.parse(line) as StarterReport);
@@ -111,9 +126,6 @@ export class ProcessStarter implements AsyncDisposable {
     });
     // EPIPE: the starter has died, which 'close' reports.
     child.stdin.on('error', () => undefined);
-    child.on('error', (error) => {
-      this.#lose(child, error.message);
-    });
     child.on('close', (code, signal) => {
       this.#lose(child, `it ended with ${signal ?? code ?? 'no code'}`);
     });

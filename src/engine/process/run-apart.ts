@@ -32,6 +32,9 @@ export function runApart(
 ): Promise<AuxiliaryEnd> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd: '/', env: {}, detached: true });
+    child.on('error', reject);
+    // It could not be started, which `error` reports. After EMFILE there are no streams either, whatever the types say.
+    if (child.pid === undefined) return;
     const said = { stdout: '', stderr: '' };
     const fail = (error: Error) => {
       clearTimeout(timer);
@@ -49,7 +52,6 @@ export function runApart(
         if (said[name].length > MAX_OUTPUT) fail(new Error(`${file} has printed more than ${MAX_OUTPUT} characters`));
       });
     }
-    child.on('error', fail);
     child.on('close', (exitCode) => {
       clearTimeout(timer);
       resolve({ ...said, exitCode });
