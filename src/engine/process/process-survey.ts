@@ -104,16 +104,14 @@ function addTo<K>(index: Map<K, ProcessEntry[]>, key: K, entry: ProcessEntry): v
 
 const pending = new WeakMap<Processes, Promise<ProcessSurvey>>();
 
-/** Returns a survey that begins after the call: one for everybody who asks in the same turn of the event loop. */
+/** Returns a survey that begins after the call: one for everybody who asks in the same turn of the event loop. Rejects after EMFILE. */
 export function nextSurvey(processes: Processes): Promise<ProcessSurvey> {
   const asked = pending.get(processes);
   if (asked) return asked;
-  const survey = new Promise<ProcessSurvey>((resolve) => {
-    setImmediate(() => {
-      pending.delete(processes);
-      const survey = () => new ProcessSurvey(processes);
-      resolve(processes.askAside ? processes.askAside(survey) : survey());
-    });
+  const survey = new Promise((resolve) => setImmediate(resolve)).then(() => {
+    pending.delete(processes);
+    const make = () => new ProcessSurvey(processes);
+    return processes.askAside ? processes.askAside(make) : make();
   });
   pending.set(processes, survey);
   return survey;

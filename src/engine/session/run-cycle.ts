@@ -2,15 +2,15 @@ import type { Command } from '../command/command.js';
 import { type CommandEnd, killOf, type Warning } from '../command/outcome.js';
 import { noteKernelActions } from '../command/kernel-limits.js';
 import type { Kill } from '../command/resource-use.js';
-import { askPatiently } from '../process/ask-patiently.js';
+import { askPatiently, unlisted } from '../process/ask-patiently.js';
 import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
-import { notStarted, tellsLoss, unlisted } from '../shell/shell-loss.js';
+import { notStarted, tellsLoss } from '../shell/shell-loss.js';
 import type { ShellReport } from '../shell/shell-reports.js';
 import { requestFor } from '../shell/shell-request.js';
 import type { TerminalExit } from '../shell/terminal.js';
 import { BackgroundJobs } from './background-jobs.js';
-import { CommandRun } from './command-run.js';
+import { CommandRun, type RunOptions } from './command-run.js';
 import { FastPathTimer } from './fast-path-timer.js';
 import type { SessionContext } from './session-context.js';
 import { startWithinSessionLimits } from './session-limit-target.js';
@@ -99,19 +99,10 @@ export class RunCycle implements Disposable {
 
   /** Starts a command in the shell. */
   readonly start = (command: Command, slot: CommandPipes): void => {
-    const { sessionShell, options } = this.#context;
-    const { shell } = sessionShell;
-    const number = sessionShell.nextNumber();
-    if (command.mayEndShell) sessionShell.state.saveNow();
-    command.start();
-    this.#context.listener.tap?.onStarted(command);
-    const startMarker = shell.processes.markRecentStart();
-    let nonce: string;
+    const { shell } = this.#context.sessionShell;
+    let sent: Pick<RunOptions, 'number' | 'nonce' | 'startMarker'>;
     try {
-      shell.terminal.holdOpen(command.spec.tty);
-      shell.terminal.discardInput();
-      startWithinSessionLimits(this.#context.limitTarget, command, shell);
-      nonce = sessionShell.send(requestFor(command, shell.installed.shell, slot, number));
+      sent = this.#send(command, slot);
     } catch (error) {
       // EMFILE, or no space for the command's text.
       shell.returnSlot(slot);
@@ -122,10 +113,25 @@ export class RunCycle implements Disposable {
     const onOutput = () => {
       this.wedge.noteActivity();
     };
-    const { killGraceMs } = options;
-    this.#run = new CommandRun(command, { shell, slot, number, nonce, startMarker, killGraceMs, onOutput });
+    const { killGraceMs } = this.#context.options;
+    this.#run = new CommandRun(command, { shell, slot, killGraceMs, onOutput, ...sent });
     this.#fastPathTimer.begin(this.#run);
   };
+
+  #send(command: Command, slot: CommandPipes): Pick<RunOptions, 'number' | 'nonce' | 'startMarker'> {
+    const { sessionShell, listener, limitTarget } = this.#context;
+    const { shell } = sessionShell;
+    const number = sessionShell.nextNumber();
+    if (command.mayEndShell) sessionShell.state.saveNow();
+    command.start();
+    listener.tap?.onStarted(command);
+    const startMarker = shell.processes.markRecentStart();
+    shell.terminal.holdOpen(command.spec.tty);
+    shell.terminal.discardInput();
+    startWithinSessionLimits(limitTarget, command, shell);
+    const nonce = sessionShell.send(requestFor(command, shell.installed.shell, slot, number));
+    return { number, nonce, startMarker };
+  }
 
   /** Takes a report of the driver. */
   readonly onReport = (report: ShellReport): void => {
@@ -136,9 +142,17 @@ export class RunCycle implements Disposable {
     this.#context.sessionShell.shell.idleSince = performance.now();
     this.wedge.stop();
     this.#pendingWarnings.push(...noteKernelActions(run.command, this.#context.limitTarget, report.exitCode));
-    const settled = run.settle('reported');
-    if (settled) void settled.then(() => this.#finish(run, report));
-    else void this.#finish(run, report);
+    const settleUnlisted = (error: unknown) => {
+      this.#settleUnlisted(run, report, error);
+    };
+    try {
+      const settled = run.settle('reported');
+      // Nothing is awaited without need: most commands end here at once.
+      const finished = settled ? settled.then(() => this.#finish(run, report)) : this.#finish(run, report);
+      if (finished instanceof Promise) finished.catch(settleUnlisted);
+    } catch (error) {
+      settleUnlisted(error);
+    }
   };
 
   /**
@@ -171,14 +185,18 @@ export class RunCycle implements Disposable {
     warnings: readonly Warning[],
   ): Promise<void> {
     this.wedge.stop();
-    await run.settle('exited');
-    run.finishOutput(() => undefined);
     const exitCode = exit.signal > 0 ? 128 + exit.signal : exit.exitCode;
-    if (this.#run === run) this.#settle(run, { exitCode, sessionState: state, left: [], warnings });
+    try {
+      await run.settle('exited');
+      run.finishOutput(() => undefined);
+    } finally {
+      if (this.#run === run) this.#settle(run, { exitCode, sessionState: state, left: [], warnings });
+    }
     run.readOn();
   }
 
-  #finish(run: CommandRun, report: ShellReport): Promise<unknown> | undefined {
+  /** Returns a promise where processes have to be searched for. */
+  #finish(run: CommandRun, report: ShellReport): unknown {
     // The shell ended as well while the last of the processes was ended; its exit has settled the command.
     if (this.#run !== run) return undefined;
     const { sessionShell } = this.#context;
@@ -196,13 +214,13 @@ export class RunCycle implements Disposable {
     });
     if (isHeld) this.#jobs.trackOpenPipes(run);
     const isLongRunning = run.isLongRunning || run.command.mayDisturbTerminal;
-    const settle = (left: readonly ReportedProcess[], warnings: readonly Warning[] = []) => {
+    const settle = (left: readonly ReportedProcess[]) => {
       // The shell ended during the search; its exit has settled the command, and another one may be in flight.
       if (this.#run !== run) return;
       // Not earlier: the programs that tidy the terminal would be found among those that the command has left.
       sessionShell.noteReport(report, isLongRunning);
       if (run.command.mayDisturbTerminal) sessionShell.state.saveNow();
-      this.#settle(run, { exitCode: report.exitCode, sessionState: this.state.sessionState, left, warnings });
+      this.#settle(run, { exitCode: report.exitCode, sessionState: this.state.sessionState, left, warnings: [] });
       run.readOn();
     };
     const search = () => {
@@ -213,10 +231,17 @@ export class RunCycle implements Disposable {
       settle(this.backgroundProcesses);
       return undefined;
     };
-    if (!askAside) return search();
-    return askPatiently(async () => ask(search)).catch((error: unknown) => {
-      settle([], [unlisted(error)]);
-    });
+    return askPatiently<unknown>(() => ask(search));
+  }
+
+  /** Settles a command though nobody can tell what it has left running: a failed search never keeps it from its end. */
+  #settleUnlisted(run: CommandRun, report: ShellReport, error: unknown): void {
+    if (this.#run !== run) return;
+    const { exitCode } = report;
+    this.#context.sessionShell.noteReport(report, run.isLongRunning);
+    const { sessionState } = this.state;
+    this.#settle(run, { exitCode, sessionState, left: [], warnings: [unlisted(error)] });
+    run.readOn();
   }
 
   #settle(run: CommandRun, { exitCode, sessionState: state, left, warnings }: SettledRun): void {

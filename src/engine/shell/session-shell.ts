@@ -174,9 +174,12 @@ export class SessionShell {
   }
 
   async #end(shell: ShellProcess, graceMs = this.#options.killGraceMs): Promise<ReportedProcess[]> {
-    const survivors = await endShell(shell, { graceMs, known: this.#hiddenByExit }, this.#options.log);
-    this.#options.pool.discard(shell);
-    return reportProcesses(survivors.filter(shell.processes.isAlive), shell.processes, shell.root);
+    try {
+      const survivors = await endShell(shell, { graceMs, known: this.#hiddenByExit }, this.#options.log);
+      return reportProcesses(survivors.filter(shell.processes.isAlive), shell.processes, shell.root);
+    } finally {
+      this.#options.pool.discard(shell);
+    }
   }
 
   #adopt(shell: ShellProcess): void {

@@ -5,6 +5,7 @@ import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { pidExists } from '../platform/pid-exists.js';
 import { isSandboxed } from '../process/process-root.js';
 import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
+import { askPatiently } from '../process/ask-patiently.js';
 import { findSessionProcesses, hasNoProcesses } from '../process/find-processes.js';
 import type { KnownMembers } from '../process/process-survey.js';
 import type { ShellProcess } from './shell-process.js';
@@ -89,7 +90,7 @@ export async function endShell(shell: ShellProcess, { graceMs, known }: ShellEnd
     log.warn('a session is ended at once', { error: String(error) });
     sendSignal(sessionLeader, 'SIGKILL');
     shell.close();
-    survivors = await endProcesses(find, 0, { processes, group });
+    survivors = await askPatiently(() => endProcesses(find, 0, { processes, group }));
   }
   const leaderEntry = ownEntries.find(({ pid }) => pid === sessionLeader);
   if (leaderEntry && processes.isAlive(leaderEntry)) sendSignal(sessionLeader, 'SIGKILL');

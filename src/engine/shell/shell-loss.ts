@@ -50,9 +50,3 @@ export function notStarted(error: unknown, log: Log): Pick<CommandEnd, 'exitCode
   log.warn('a command could not be started', { error: message });
   return { exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message: `The command was not run: ${message}` }] };
 }
-
-/** The warning of a result whose background processes are not known. */
-export const unlisted = (error: unknown): Warning => ({
-  code: 'PROCESSES_UNKNOWN',
-  message: `What the command has left running is not known: ${(error as Error).message}`,
-});
