@@ -74,9 +74,7 @@ export class CliRunner {
     let graceTimer: NodeJS.Timeout | undefined;
     const end = (why: RunEndCause) => {
       cause ??= why;
-      void started.then(() => {
-        oneShots.terminate(command, { status: 'killed', killedBy: 'client' });
-      });
+      oneShots.terminate(command, { status: 'killed', killedBy: 'client' });
     };
     const take = outputTaker(run, () => {
       if (command.stdout.bytes > MAX_OUTPUT_BYTES) end('flood');
@@ -89,7 +87,7 @@ export class CliRunner {
     const onAbort = () => {
       end('cancelled');
     };
-    const started = oneShots.run(command, (watched) => {
+    void oneShots.run(command, (watched) => {
       // A call has no channel for warnings: its answer reports an exceeded limit.
       this.#options.monitor.watch(watched, {});
     });

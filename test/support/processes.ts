@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +46,11 @@ export const descriptorCount = (pid: number): number => readdirSync(`/proc/${pid
 
 /** The largest descriptor that a process has open. */
 export const highestDescriptor = (pid: number): number => Math.max(...readdirSync(`/proc/${pid}/fd`).map(Number));
+
+/** Makes every open(2) of a running process fail with EMFILE, until its limit is raised again: only 0 to 2 are below it. */
+export function useUpDescriptors(pid: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), '--nofile=3:']);
+}
 
 /** Memory that a process holds in RAM, in bytes. */
 export function residentBytes(pid: number): number {

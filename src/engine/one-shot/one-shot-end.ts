@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
+import { settledWithin } from '../../core/time.js';
 import type { Command } from '../command/command.js';
 import { type CommandEnd, exitCodeOfSignal, type Warning } from '../command/outcome.js';
-import { commandLineOf, findBackgroundProcesses } from '../process/background-processes.js';
+import { askPatiently, unlisted } from '../process/ask-patiently.js';
+import { commandLineOf, findBackgroundProcesses, reportBackgroundProcesses } from '../process/background-processes.js';
+import { endProcesses, sendSignal } from '../process/end-processes.js';
 import { findNewProcesses } from '../process/new-processes.js';
+import { reportProcesses } from '../process/reported-process.js';
 import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import type { StartMarker } from '../platform/contract/start-marker.js';
 import { isPlaceGone } from '../sandbox/place-gone.js';
@@ -68,11 +72,34 @@ function isMissingProgram({ spec: { command, args, env } }: Command, code: strin
   return !(env?.['PATH'] ?? path).split(delimiter).some((folder) => existsSync(join(folder, command)));
 }
 
+/** Returns the end of a command that was cancelled before it ran. */
+export const cancelledStart = (): CommandEnd => ({
+  exitCode: exitCodeOfSignal('SIGINT'),
+  sessionState: null,
+  workingDirectory: null,
+  warnings: [notStarted('', 'it was cancelled before its start')],
+});
+
+/** Processes that a command has left running, and a warning if they cannot be listed. */
+export interface LeftRunning {
+  readonly background: readonly ProcessEntry[];
+  readonly warnings: readonly Warning[];
+}
+
 /**
- * Finds the processes that an ended one-shot has left running: none in a sandbox, where they end with it.
+ * Finds the processes that an ended one-shot has left running: none in a sandbox, where they end with it. A failed search
+ * never keeps the command from its end.
  * @param isHeld whether a process still holds its pipes
  */
-export function leftBy(
+export async function leftBy(process: OneShotProcess, beginning: StartMarker, isHeld: boolean): Promise<LeftRunning> {
+  try {
+    return { background: await askPatiently(() => search(process, beginning, isHeld)), warnings: [] };
+  } catch (error) {
+    return { background: [], warnings: [unlisted(error)] };
+  }
+}
+
+function search(
   process: OneShotProcess,
   beginning: StartMarker,
   isHeld: boolean,
@@ -91,4 +118,49 @@ function findLeft({ scope, shellLine }: OneShotProcess, isHeld: boolean): Promis
     mustBeThere: isHeld,
     isAppearing: ({ pid }) => commandLineOf(pid, scope.processes) === shellLine,
   });
+}
+
+/**
+ * Ends what is still running of a terminated command.
+ * @returns the processes that survive, as far as they can be listed
+ */
+export async function endRest(
+  process: OneShotProcess,
+  termination: Promise<unknown> | undefined,
+): Promise<ProcessEntry[]> {
+  await termination;
+  return endProcesses(() => process.findProcesses(), 0, { processes: process.processes }).catch(() => []);
+}
+
+/** Where processes cannot be listed at the moment: ends the process group. What has left it is searched for later. */
+export async function endGroup({ pid, ended }: OneShotProcess, graceMs: number): Promise<void> {
+  if (pid === undefined) return;
+  sendSignal(-pid, 'SIGTERM');
+  sendSignal(-pid, 'SIGCONT');
+  if (!(await settledWithin(ended, graceMs))) sendSignal(-pid, 'SIGKILL');
+}
+
+/** The processes that an ended command has left. */
+interface Left {
+  readonly background: readonly ProcessEntry[];
+  readonly survivors: readonly ProcessEntry[];
+  /** End of the command on the monotonic clock: a list of processes since then is new enough. */
+  readonly endedAt: number;
+  readonly shellName: string;
+}
+
+/** Describes what a command has left, for its result; nothing where processes cannot be listed. */
+export async function describeLeft(
+  { processes, shellLine }: OneShotProcess,
+  { background, survivors, endedAt, shellName }: Left,
+): Promise<Pick<CommandEnd, 'survivors' | 'backgroundProcesses'>> {
+  const describe = () => ({
+    survivors: reportProcesses(survivors, processes),
+    backgroundProcesses: reportBackgroundProcesses(background, { line: shellLine, name: shellName }, processes),
+  });
+  try {
+    return processes.askAside ? await processes.askAside(describe, endedAt) : describe();
+  } catch {
+    return {};
+  }
 }

@@ -55,6 +55,7 @@ export class OneShotStarter {
     const process = await this.#shells.take(this.#kindOf(command));
     startWithLimits(command, process);
     try {
+      if (command.endReason) throw new Error('the command was cancelled before its start');
       const stdinFile = process.files.placeStdin(spec.stdin ?? spec.stdinPipe);
       process.sendRequest(this.#options.shell, { stdinFile, text: textOf(spec), ...spec });
     } catch (error) {

@@ -1,17 +1,24 @@
 import type { SandboxStatus } from '../../core/sandbox/status.js';
 import type { SignalName } from '../../core/signals.js';
-import type { Command } from '../command/command.js';
+import { type Command, ENDING_SIGNALS } from '../command/command.js';
 import { type EndReason, graceFor } from '../command/outcome.js';
 import { listenUntilClosed } from '../output/closed-output.js';
 import { PipeFeed } from '../output/pipe-feed.js';
-import { reportBackgroundProcesses } from '../process/background-processes.js';
-import type { ProcessEntry } from '../platform/contract/process-entry.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
 import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
 import type { StartMarker } from '../platform/contract/start-marker.js';
 import { noteKernelActions } from '../command/kernel-limits.js';
 import type { InstalledShell } from '../shells/list.js';
-import { BACKGROUND_ENDED, commandEnd, failedStart, leftBy } from './one-shot-end.js';
+import {
+  BACKGROUND_ENDED,
+  cancelledStart,
+  commandEnd,
+  describeLeft,
+  endGroup,
+  endRest,
+  failedStart,
+  leftBy,
+} from './one-shot-end.js';
 import { oneShotLimitTarget, type OnLongRunning } from './one-shot-limit-target.js';
 import type { OneShotProcess } from './one-shot-process.js';
 import { OrphanReaper } from './orphan-reaper.js';
@@ -42,15 +49,20 @@ interface Flight {
 export class OneShotRunner implements AsyncDisposable {
   readonly #options: OneShotOptions;
   readonly #flights = new Map<Command, Flight>();
+  /** Commands whose process is being started. */
+  readonly #starting = new Set<Command>();
   readonly #shells: WarmShells;
   readonly #starter: OneShotStarter;
   readonly #orphanReaper: OrphanReaper;
   /** Commands that have not ended, or have left pipes, files and a group that are still there. */
-  readonly #settling = new PendingWork();
+  readonly #settling: PendingWork;
   #isClosed = false;
 
   constructor(options: OneShotOptions) {
     this.#options = options;
+    this.#settling = new PendingWork((error) => {
+      options.log.error('a command without a session has not ended cleanly', { error: String(error) });
+    });
     this.#shells = new WarmShells(options);
     this.#starter = new OneShotStarter(options, this.#shells);
     this.#orphanReaper = new OrphanReaper(options, () => this.#flights.size === 0);
@@ -68,7 +80,7 @@ export class OneShotRunner implements AsyncDisposable {
 
   /** Number of commands in flight. */
   get running(): number {
-    return this.#flights.size;
+    return this.#flights.size + this.#starting.size;
   }
 
   /** Starts shells until the configured number is ready. */
@@ -81,38 +93,44 @@ export class OneShotRunner implements AsyncDisposable {
    * @param onLingering called when the command outlives the fast path
    */
   async run(command: Command, onLingering: OnLongRunning = () => undefined): Promise<void> {
+    this.#starting.add(command);
     try {
+      if (this.#isClosed) command.requestEnd({ status: 'killed', killedBy: 'shutdown' });
       if (command.spec.stdinPipe) await command.spec.stdinPipe.make();
       command.start();
       const beginning = this.#options.platform.processes.markStart();
       const process = await this.#starter.start(command);
-      this.#follow({ command, process, beginning }, onLingering);
+      const flight = this.#follow({ command, process, beginning }, onLingering);
+      if (command.endReason) this.#end(flight, command.endReason);
     } catch (error) {
-      command.finish(failedStart(command, error as NodeJS.ErrnoException, this.#options.env['PATH']));
+      const { endReason } = command;
+      const failed = () => failedStart(command, error as NodeJS.ErrnoException, this.#options.env['PATH']);
+      command.finish(endReason ? cancelledStart() : failed());
+    } finally {
+      this.#starting.delete(command);
     }
   }
 
-  /** Ends a command with all its processes. */
+  /** Ends a command with all its processes; one that is being started does not run, or ends at once. */
   terminate(command: Command, reason: EndReason): void {
     const flight = this.#flights.get(command);
-    if (!flight || flight.process.hasEnded || !command.requestEnd(reason)) return;
-    for (const feed of flight.feeds) feed.holdForClient(false);
-    flight.termination = flight.process.started.then(() =>
-      endProcesses(() => flight.process.findProcesses(), graceFor(reason, this.#options.killGraceMs), {
-        processes: flight.process.processes,
-        group: flight.process.group,
-        root: flight.process.root,
-        onKill: (pids) => {
-          command.noteKilled(pids);
-        },
-      }),
-    );
+    const isThere = flight ? !flight.process.hasEnded : this.#starting.has(command);
+    if (!isThere || !command.requestEnd(reason) || !flight) return;
+    this.#end(flight, reason);
   }
 
-  /** Signals the process group of a command. */
-  signal(command: Command, signal: SignalName): ReportedProcess[] {
+  /**
+   * Signals the process group of a command. One that is being started is cancelled by a signal that ends commands.
+   * @returns the processes that got the signal
+   */
+  async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
+    if (this.#starting.has(command) && ENDING_SIGNALS.has(signal)) {
+      this.terminate(command, { status: 'interrupted', killedBy: 'signal' });
+    }
+    const process = this.#flights.get(command)?.process;
+    await process?.started;
     const { processes } = this.#options.platform;
-    const root = this.#flights.get(command)?.process.root;
+    const root = process?.root;
     const entry = root && processes.read(root.main);
     if (!entry) return [];
     command.noteSignal(signal);
@@ -128,15 +146,29 @@ export class OneShotRunner implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const command of this.#flights.keys()) this.terminate(command, { status: 'killed', killedBy: 'shutdown' });
-    await Promise.all([...this.#flights.keys()].map((command) => command.finished));
+    const running = [...this.#starting, ...this.#flights.keys()];
+    for (const command of running) this.terminate(command, { status: 'killed', killedBy: 'shutdown' });
+    await Promise.all(running.map((command) => command.finished));
     await Promise.all(this.#settling.all);
     await this.#shells.close();
     await this.#orphanReaper[Symbol.asyncDispose]();
     await this.#shells[Symbol.asyncDispose]();
   }
 
-  #follow(started: Pick<Flight, 'command' | 'process' | 'beginning'>, onLingering: OnLongRunning): void {
+  #end(flight: Flight, reason: EndReason): void {
+    const { command, process, feeds } = flight;
+    for (const feed of feeds) feed.holdForClient(false);
+    const graceMs = graceFor(reason, this.#options.killGraceMs);
+    const end = async () => {
+      await process.started;
+      const { processes, group, root } = process;
+      const onKill = command.noteKilled.bind(command);
+      await endProcesses(() => process.findProcesses(), graceMs, { processes, group, root, onKill });
+    };
+    flight.termination = end().catch(() => endGroup(process, graceMs));
+  }
+
+  #follow(started: Pick<Flight, 'command' | 'process' | 'beginning'>, onLingering: OnLongRunning): Flight {
     const { command, process } = started;
     const { spec } = command;
     const timeOut = () => {
@@ -172,6 +204,7 @@ export class OneShotRunner implements AsyncDisposable {
       return this.#settle(flight, end);
     };
     this.#settling.add(process.ended.then(settle));
+    return flight;
   }
 
   #listenToStdout(command: Command, { started }: OneShotProcess, feed: PipeFeed): void {
@@ -184,36 +217,28 @@ export class OneShotRunner implements AsyncDisposable {
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
     const { command, process, beginning, feeds } = flight;
     const endedAt = performance.now();
-    const { group, numbers, isIsolated, shellLine, processes, complaint } = process;
+    const { group, numbers, isIsolated, processes, complaint } = process;
     const how = commandEnd(end, command, this.#options.env['PATH'], complaint);
     const watched = { group, numbers, isEnding: processes.isEnding, limits: {}, own: [] };
     const kept = noteKernelActions(command, watched, how.exitCode, process.unharmedBy(end));
     // Nothing is awaited without need: most commands end here at once.
-    const survivors = command.endReason ? await endRest(flight) : [];
+    const survivors = command.endReason ? await endRest(process, flight.termination) : [];
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const left = leftBy(process, beginning, isHeld);
-    const background = Array.isArray(left) ? left : await left;
+    const { background, warnings } = await leftBy(process, beginning, isHeld);
     for (const feed of feeds) feed.release();
     this.#flights.delete(command);
     if (complaint.length > 0) command.errors.write(complaint);
     // In a sandbox they ended with it, before they could be listed.
     const hadBackground = background.length > 0 || (isHeld && isIsolated);
-    const finish = () => {
-      command.finish({
-        exitCode: how.exitCode,
-        sessionState: how.sessionState,
-        workingDirectory: how.workingDirectory,
-        survivors: reportProcesses(survivors, processes),
-        backgroundProcesses: reportBackgroundProcesses(
-          background,
-          { line: shellLine, name: this.#options.shell.shell.name },
-          processes,
-        ),
-        warnings: [...(how.warnings ?? []), ...kept, ...(hadBackground ? [BACKGROUND_ENDED] : [])],
-      });
-    };
-    if (processes.askAside) await processes.askAside(finish, endedAt);
-    else finish();
+    const shellName = this.#options.shell.shell.name;
+    const left = await describeLeft(process, { background, survivors, endedAt, shellName });
+    command.finish({
+      exitCode: how.exitCode,
+      sessionState: how.sessionState,
+      workingDirectory: how.workingDirectory,
+      ...left,
+      warnings: [...(how.warnings ?? []), ...kept, ...warnings, ...(hadBackground ? [BACKGROUND_ENDED] : [])],
+    });
     await this.#cleanUp(flight, hadBackground || survivors.length > 0);
   }
 
@@ -228,9 +253,3 @@ export class OneShotRunner implements AsyncDisposable {
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Ends what is still running of a terminated command; returns the processes that survive. */
-async function endRest({ process, termination }: Flight): Promise<ProcessEntry[]> {
-  await termination;
-  return endProcesses(() => process.findProcesses(), 0, { processes: process.processes });
-}

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Log } from '../../core/logging/log.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { PendingWork } from '../system/pending-work.js';
 import type { ProcessStarter } from './process-starter.js';
@@ -41,6 +42,7 @@ export interface OrphanReaperOptions {
   readonly starter: Pick<ProcessStarter, 'tag'>;
   /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs: number;
+  readonly log: Log;
 }
 
 /** Ends the orphans of one-shots. */
@@ -48,13 +50,16 @@ export class OrphanReaper implements AsyncDisposable {
   readonly #options: OrphanReaperOptions;
   readonly #isIdle: () => boolean;
   readonly #tags: string[] = [];
-  readonly #ending = new PendingWork();
+  readonly #ending: PendingWork;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param isIdle whether no one-shot runs */
   constructor(options: OrphanReaperOptions, isIdle: () => boolean) {
     this.#options = options;
     this.#isIdle = isIdle;
+    this.#ending = new PendingWork((error) => {
+      options.log.warn('what one-shots have left could not be searched for', { error: String(error) });
+    });
   }
 
   /**
@@ -76,7 +81,11 @@ export class OrphanReaper implements AsyncDisposable {
         group[Symbol.dispose]();
       });
     }
-    this.#tags.push(tag);
+    this.#sweepLater([tag]);
+  }
+
+  #sweepLater(tags: readonly string[]): void {
+    this.#tags.push(...tags);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#ending.add(this.#sweep());
@@ -86,8 +95,10 @@ export class OrphanReaper implements AsyncDisposable {
   /** Resolves when no orphan is left. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#sweep();
+    this.#ending.add(this.#sweep());
     await Promise.all(this.#ending.all);
+    // After a search that has failed.
+    clearTimeout(this.#timer);
   }
 
   async #endNow({ pid, tag, group }: EndedOneShot): Promise<void> {
@@ -95,13 +106,25 @@ export class OrphanReaper implements AsyncDisposable {
     const { processes } = platform;
     const root = pid === undefined ? undefined : plainRoot(pid);
     const find = () => findSessionProcesses({ root, tag, group, processes });
-    await endProcesses(find, killGraceMs, { processes, group });
-    group[Symbol.dispose]();
+    try {
+      await endProcesses(find, killGraceMs, { processes, group });
+    } finally {
+      group[Symbol.dispose]();
+    }
   }
 
   async #sweep(): Promise<void> {
     const tags = new Set(this.#tags.splice(0));
     if (tags.size === 0) return;
+    try {
+      await this.#endTagged(tags);
+    } catch (error) {
+      this.#sweepLater([...tags]);
+      throw error;
+    }
+  }
+
+  async #endTagged(tags: ReadonlySet<string>): Promise<void> {
     const { runtime, starter, killGraceMs, platform } = this.#options;
     const { processes } = platform;
     const find = () => findTaggedWith(runtime.instance, tags, processes);

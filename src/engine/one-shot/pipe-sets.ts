@@ -27,6 +27,23 @@ export interface PipeSet {
 /** Whether the FIFOs of the set still exist. */
 export const isThere = ({ path }: PipeSet): boolean => existsSync(`${path}.req`);
 
+/** Opens the pipes of a set. After EMFILE, none of them stays open. */
+function openSet(path: string): PipeSet {
+  const opened: OutputPipe[] = [];
+  const openOutput = (name: string) => {
+    const pipe = new OutputPipe(`${path}.${name}`);
+    opened.push(pipe);
+    return pipe;
+  };
+  try {
+    const [out, err] = [openOutput('out'), openOutput('err')];
+    return { directory: dirname(path), path, out, err, requestFd: openBoth(`${path}.req`) };
+  } catch (error) {
+    for (const pipe of opened) pipe.close();
+    throw error;
+  }
+}
+
 /** Pool of named pipes for one-shot commands, each reused by one command after another. */
 export class PipeSets implements Disposable {
   readonly #runtime: ProcessDirectory;
@@ -98,13 +115,7 @@ export class PipeSets implements Disposable {
     );
     if (this.#isClosed) return;
     for (const path of paths) {
-      const set = {
-        directory: dirname(path),
-        path,
-        out: new OutputPipe(`${path}.out`),
-        err: new OutputPipe(`${path}.err`),
-        requestFd: openBoth(`${path}.req`),
-      };
+      const set = openSet(path);
       this.#all.add(set);
       this.#free.push(set);
     }

@@ -1,15 +1,22 @@
 /** Background work that must be awaited at the end. */
 export class PendingWork {
   readonly #promises = new Set<Promise<unknown>>();
+  readonly #onError: (error: unknown) => void;
 
-  /** Work in progress. */
+  /** @param onError takes the error of work that fails: nobody else waits for it */
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** Work in progress; none of it rejects. */
   get all(): readonly Promise<unknown>[] {
     return [...this.#promises];
   }
 
-  /** Adds work that does not reject. */
+  /** Adds work. */
   add(work: Promise<unknown>): void {
-    this.#promises.add(work);
-    void work.then(() => this.#promises.delete(work));
+    const settled = work.catch(this.#onError);
+    this.#promises.add(settled);
+    void settled.then(() => this.#promises.delete(settled));
   }
 }

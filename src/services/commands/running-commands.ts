@@ -82,8 +82,9 @@ export class RunningCommands {
     const { command, session } = this.#targets.target(request, principal, reach);
     const signalled = session
       ? await session.session.signal(command, request.signal)
-      : this.#options.executions.signal(command, request.signal);
-    if (signalled.length > 0) return { signalled };
+      : await this.#options.executions.signal(command, request.signal);
+    // A command that had no process yet was cancelled.
+    if (signalled.length > 0 || command.endReason?.killedBy === 'signal') return { signalled };
     throw new AdapterError(
       'NO_RUNNING_COMMAND',
       `command ${command.id} has no process that could take ${request.signal}`,

@@ -111,8 +111,8 @@ export class Executions implements AsyncDisposable {
   }
 
   /** Signals the process group of a one-shot. */
-  signal(command: Command, signal: SignalName): ReportedProcess[] {
-    return this.#each.flatMap(({ oneShots }) => oneShots.signal(command, signal));
+  async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
+    return (await Promise.all(this.#each.map(({ oneShots }) => oneShots.signal(command, signal)))).flat();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

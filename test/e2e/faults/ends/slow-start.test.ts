@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -35,6 +35,51 @@ it('a shell that does not come up is given up for another one, and the session o
   const id = await client.openSession();
   expect(await client.run('echo here', id)).toMatchObject({ stdout: 'here\n', session_state: 'alive' });
   expect(daemon.output).toMatch(/a shell did not come up; trying another.*state S/);
+});
+
+describe('a command without a session whose start takes long', () => {
+  /** A daemon that makes no pipes, and so starts no command, before the file `go` is there again. */
+  async function startDaemon(): Promise<TestDaemon> {
+    writeFileSync(join(directory, 'go'), '');
+    const wait = `while [ ! -e ${directory}/go ]; do sleep 0.02; done`;
+    writeFileSync(join(directory, 'mkfifo'), `#!/bin/sh\n${wait}\nPATH=\${PATH#*:}\nexec mkfifo "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { PATH: `${directory}:${process.env['PATH']}` };
+    const daemon = await TestDaemon.startCold({ env });
+    rmSync(join(directory, 'go'));
+    return daemon;
+  }
+
+  it.each([{ args: undefined }, { args: [] }])('does not run once it has got a signal (%o)', async ({ args }) => {
+    await using daemon = await startDaemon();
+    await using client = await WireClient.connect(daemon.url);
+    const program = join(directory, 'program');
+    writeFileSync(program, `#!/bin/sh\ntouch ${directory}/has-run\nsleep 300\n`, { mode: 0o755 });
+    const commandId = 'slow-to-start';
+    const running = client.run(program, undefined, { args, command_id: commandId });
+    expect(await client.request('signal_command', { command_id: commandId, signal: 'SIGUSR1' })).toMatchObject({
+      error: { code: 'NO_RUNNING_COMMAND' },
+    });
+    expect(await client.request('signal_command', { command_id: commandId, signal: 'SIGKILL' })).toEqual({
+      signalled: [],
+    });
+    writeFileSync(join(directory, 'go'), '');
+    expect(await running).toMatchObject({ status: 'interrupted', killed_by: 'signal' });
+    if (!args) expect(existsSync(join(directory, 'has-run'))).toBe(false);
+    expect(await client.run('echo next')).toMatchObject({ stdout: 'next\n', status: 'completed' });
+  });
+
+  it('does not keep the daemon from its end', async () => {
+    await using daemon = await startDaemon();
+    await using client = await WireClient.connect(daemon.url);
+    const running = client.run('sleep 300').catch(() => undefined);
+    await client.request('list_commands', {});
+    const ended = daemon.stop();
+    writeFileSync(join(directory, 'go'), '');
+    expect(await ended).toBe(0);
+    await running;
+  });
 });
 
 describe.runIf(canSandbox)('a sandbox of which a hidden file goes while it is made', () => {

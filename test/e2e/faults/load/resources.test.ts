@@ -7,7 +7,14 @@ import { describe, expect, it } from 'vitest';
 import { TestDaemon } from '../../../support/daemon.js';
 import { eventually, settled } from '../../../support/measure.js';
 import { canLimitPids, PidsLimit } from '../../../support/machine/pids-limit.js';
-import { descriptorCount, highestDescriptor } from '../../../support/processes.js';
+import {
+  descendantsOf,
+  descriptorCount,
+  highestDescriptor,
+  instanceOf,
+  taggedProcesses,
+  useUpDescriptors,
+} from '../../../support/processes.js';
 import { describeRootIf } from '../../../support/root.js';
 import { canMount, Tmpfs } from '../../../support/machine/tmpfs.js';
 import { WireClient } from '../../../support/wire.js';
@@ -119,6 +126,55 @@ describe('F12: no descriptors left', () => {
     expect(await client.run('echo again', again)).toMatchObject({ stdout: 'again\n', exit_code: 0 });
     for (const id of [again, ...ids.slice(2)]) await client.request('close_session', { session_id: id });
     expect(await client.run('echo alone')).toMatchObject({ stdout: 'alone\n', exit_code: 0 });
+  });
+
+  it('F12: commands end with an answer though processes cannot be listed, and their session closes', async () => {
+    await using daemon = await TestDaemon.start();
+    await using client = await WireClient.connect(daemon.url);
+    const go = join(daemon.workspace, 'go');
+    const id = await client.openSession();
+    const untilReleased = `until [ -e ${go} ]; do sleep 0.05; done`;
+    const left = `sleep 302 >/dev/null 2>&1 & echo go; ${untilReleased}; echo end`;
+    const inSession = client.run(left, id, { stream: true });
+    const alone = client.run(left, undefined, { stream: true });
+    const ended = client.run('echo go; sleep 303', undefined, { stream: true, timeout_ms: 1000 });
+    await eventually(() => {
+      expect(client.events.filter(({ name }) => name === 'command_output')).toHaveLength(3);
+    });
+    useUpDescriptors(daemon.pid);
+    writeFileSync(go, '');
+    expect(await inSession).toMatchObject({ exit_code: 0, warnings: [{ code: 'PROCESSES_UNKNOWN' }] });
+    expect(await alone).toMatchObject({ exit_code: 0, status: 'completed' });
+    expect(await ended).toMatchObject({ status: 'timed_out' });
+    const closed = client.request('close_session', { session_id: id });
+    execFileSync('prlimit', ['--pid', String(daemon.pid), '--nofile=4096:']);
+    expect(await closed).not.toHaveProperty('error');
+    await eventually(() => {
+      expect(taggedProcesses(instanceOf(daemon.pid)).filter(({ command }) => command.startsWith('sleep 30'))).toEqual(
+        [],
+      );
+    });
+    expect(await client.run('echo again')).toMatchObject({ stdout: 'again\n', exit_code: 0 });
+    expect(daemon.output).not.toContain('an uncaught error');
+  });
+
+  it('F12: one-shots run again after the process starter has died while there were none', async () => {
+    await using daemon = await TestDaemon.startCold();
+    await using client = await WireClient.connect(daemon.url);
+    expect(await client.run('echo first')).toMatchObject({ stdout: 'first\n' });
+    const starters = () => descendantsOf(daemon.pid).filter(({ command }) => command.includes('starter/main.js'));
+    useUpDescriptors(daemon.pid);
+    for (const { pid } of starters()) process.kill(pid, 'SIGKILL');
+    await eventually(() => {
+      expect(daemon.output).toContain('the process starter has died');
+    });
+    for (const args of [undefined, ['-c', 'exit 0']])
+      expect(await client.run(args ? 'sh' : 'true', undefined, { args })).toMatchObject({
+        exit_code: 126,
+        warnings: [{ code: 'RESOURCE_EXHAUSTED' }],
+      });
+    execFileSync('prlimit', ['--pid', String(daemon.pid), '--nofile=4096:']);
+    expect(await client.run('echo again')).toMatchObject({ stdout: 'again\n', exit_code: 0 });
   });
 
   it('F12: a limit too low for the shell itself is named', async () => {

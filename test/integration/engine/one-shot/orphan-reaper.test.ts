@@ -55,8 +55,12 @@ async function startMarked(script: string, ...args: readonly string[]) {
   return { child, lines };
 }
 
+const ignore = () => undefined;
+const QUIET = { error: ignore, warn: ignore, info: ignore, debug: ignore };
+
 async function sweep(times: number): Promise<void> {
-  const options = { platform: linux, runtime: { instance: INSTANCE }, starter: { tag: STARTER }, killGraceMs: 1000 };
+  const identity = { runtime: { instance: INSTANCE }, starter: { tag: STARTER } };
+  const options = { platform: linux, ...identity, killGraceMs: 1000, log: QUIET };
   for (let time = 0; time < times; time += 1) {
     const reaper = new OrphanReaper(options, () => true);
     const group = { members: () => [], [Symbol.dispose]: () => undefined };
