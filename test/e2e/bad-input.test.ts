@@ -191,6 +191,12 @@ describe('bad input', () => {
     }
   });
 
+  it('an event named `error`: UNKNOWN_REQUEST too, and nothing else', async () => {
+    for (const payload of [null, { message: 'text of a client' }])
+      expect(await client.socket.emitWithAck('error', payload)).toMatchObject({ error: { code: 'UNKNOWN_REQUEST' } });
+    expect(daemon.output).not.toMatch(/uncaught|text of a client/);
+  });
+
   it('no callback: the answer comes as an event with the request_id, errors too', async () => {
     client.socket.emit('execute_command', { command: 'echo hi', request_id: 'a' });
     client.socket.emit('execute_command', { command: 1, request_id: 'b' });

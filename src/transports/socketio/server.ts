@@ -111,13 +111,13 @@ export class SocketIoServer implements AsyncDisposable {
       sink.send('access_ended', { message });
       socket.disconnect(true);
     });
-    // Clients choose the names: any JSON value is possible.
-    socket.onAny((name: unknown, ...args: unknown[]) => {
+    // Clients choose the names: any JSON value is possible. Not as events, of which one named `error` would be another thing.
+    socket.use(([name, ...args]) => {
       void this.#answer(socket, caller, String(name), args);
     });
     // Errors of the namespace are caused by the client: a packet that cannot be parsed, for example.
-    socket.on('error', (error) => {
-      log.warn('a client sent what could not be read', { client: socket.id, error: error.message });
+    socket.on('error', (error: unknown) => {
+      log.warn('a client sent what could not be read', { client: socket.id, error: String(error) });
     });
     socket.on('disconnect', (reason) => {
       log.debug('client disconnected', { client: socket.id, reason });
