@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 
 import { drain, openReader, sharedReadBuffer } from '../system/fifo.js';
 
-/** Delay before attaching a stream is retried after EMFILE, in milliseconds. */
+/** Delay before a pipe without a stream is read, and attaching one is tried again, in milliseconds. */
 const RETRY_MS = 20;
 
 /**
@@ -55,9 +55,8 @@ export class OutputPipe {
     let fd: number;
     try {
       fd = this.#open(this.path);
-    } catch (error) {
-      // ENOENT: a command has removed the adapter's files. The output is read when the command ends.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#listenLater(sink, onEnd);
+    } catch {
+      this.#listenLater(sink, onEnd);
       return;
     }
     const onread = {
@@ -84,7 +83,10 @@ export class OutputPipe {
     });
   }
 
-  /** Handles EMFILE: writers must not block indefinitely, so the pipe is polled until a descriptor is free. */
+  /**
+   * Without a second descriptor the permanent one is polled, so that writers do not block: until a descriptor is free
+   * (EMFILE), or to the end where a command has removed the adapter's files (ENOENT).
+   */
   #listenLater(sink: ChunkSink, onEnd?: () => void): void {
     this.#retry = setTimeout(() => {
       this.#retry = undefined;

@@ -103,10 +103,10 @@ describe('a pipe that is listened to', () => {
 
 describe('a pipe for which there is no second descriptor', () => {
   /** Opens one reader, and another only when there may be one again. */
-  function scarce() {
+  function scarce(code = 'EMFILE') {
     const state = { mayOpen: true };
     const open = (file: string) => {
-      if (!state.mayOpen) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+      if (!state.mayOpen) throw Object.assign(new Error('too many open files'), { code });
       return openReader(file);
     };
     const scarcePipe = new OutputPipe(path, open);
@@ -114,8 +114,9 @@ describe('a pipe for which there is no second descriptor', () => {
     return { scarcePipe, state };
   }
 
-  it('is read all the same, and goes on when there is one', async () => {
-    const { scarcePipe, state } = scarce();
+  // ENOENT: a command has removed its files.
+  it.each(['EMFILE', 'ENOENT'])('is read all the same, and goes on when there is one (%s)', async (code) => {
+    const { scarcePipe, state } = scarce(code);
     const fd = openSync(path, 'w');
     try {
       scarcePipe.listen(take);
