@@ -17,7 +17,8 @@ import type { Warning } from '../../engine/command/outcome.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
 import type { Quotas } from '../access/quotas.js';
 import type { Caller } from '../registry/caller.js';
-import { beginSpan, type TracedCommand } from './command-span.js';
+import { beginSpan } from './command-span.js';
+import { newCommandId } from './new-command-id.js';
 import { commandEnded, commandStarted, connectionRefused } from './command-audit.js';
 import { type CommandLimits, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
 import { outputLimitsOf } from '../registry/output-limits.js';
@@ -88,14 +89,20 @@ export class CommandFactory {
     const { caller, owner, session, refused, commandClass } = place;
     const limits = this.#options.limits();
     this.#checkRoom(session, owner, limits);
-    const traced = beginSpan(this.#options.traces, request, session);
+    const id = request.command_id ?? newCommandId();
+    const spec = this.#specOf(request, id, place, limits);
+    // Not earlier: the span of a command that is refused would never end.
+    const { env, span } = beginSpan(this.#options.traces, request, { id, session });
     const record: CommandRecord = {
-      command: new Command(this.#specOf(request, traced, place, limits), {
-        spoolDirectory,
-        budget: session?.budget ?? registry.budgetOf(owner, limits.spoolMaxBytes),
-        meters: metrics.output,
-        secrets: secrets.patterns,
-      }),
+      command: new Command(
+        { ...spec, env },
+        {
+          spoolDirectory,
+          budget: session?.budget ?? registry.budgetOf(owner, limits.spoolMaxBytes),
+          meters: metrics.output,
+          secrets: secrets.patterns,
+        },
+      ),
       owner,
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
@@ -112,13 +119,13 @@ export class CommandFactory {
     registry.add(record);
     audit.record(commandStarted(record, caller));
     if (!session) this.#countOneShot(owner, 1);
-    this.#atEnd(record, session ? 'session' : 'one_shot', traced.span);
+    this.#atEnd(record, session ? 'session' : 'one_shot', span);
     return record;
   }
 
   #specOf(
     request: Request<'execute_command'>,
-    { id, env }: TracedCommand,
+    id: string,
     place: CommandPlace,
     limits: CommandLimits,
   ): CommandSpec {
@@ -130,7 +137,6 @@ export class CommandFactory {
       args: request.args,
       ...refused?.program,
       cwd: this.#directoryOf(request, place, sandbox),
-      env,
       stdin: request.stdin,
       stdinPipe: request.stdin_stream === true ? this.#inputOf(id, owner) : undefined,
       timeoutMs: timeoutOf(request, limits),

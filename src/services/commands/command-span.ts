@@ -2,11 +2,9 @@ import type { Request } from '../../core/protocol/requests.js';
 import type { CommandSpan, Traces } from '../../core/traces/traces.js';
 import type { CommandSpec } from '../../engine/command/command-spec.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import { newCommandId } from './new-command-id.js';
 
-/** A command's id and span, and its variables with those of the span. */
+/** A command's span, and its variables with those of the span. */
 export interface TracedCommand {
-  readonly id: string;
   readonly span: CommandSpan | undefined;
   readonly env: CommandSpec['env'];
 }
@@ -14,9 +12,9 @@ export interface TracedCommand {
 /** Begins the span of a command. Its variables are given to the command, unless the client has set them. */
 export function beginSpan(
   traces: Traces,
-  { command_id: id = newCommandId(), command, args, env }: Request<'execute_command'>,
-  session: Pick<SessionRecord, 'id'> | undefined,
+  { command, args, env }: Request<'execute_command'>,
+  { id, session }: { readonly id: string; readonly session: Pick<SessionRecord, 'id'> | undefined },
 ): TracedCommand {
   const span = traces.command({ id, sessionId: session?.id, command, args });
-  return { id, span, env: span ? { ...span.env, ...env } : env };
+  return { span, env: span ? { ...span.env, ...env } : env };
 }
