@@ -33,6 +33,11 @@ export class RepositoryGit {
     return this.#run(cwd, args, SETTINGS);
   }
 
+  /** Runs git, and returns the beginning of its output: at most so many characters. */
+  runUpTo(maxLength: number, cwd: string, ...args: readonly string[]): Promise<string> {
+    return this.#run(cwd, args, SETTINGS, maxLength);
+  }
+
   /** Runs git without the filters that the repository names for its files: programs that would be run on them. */
   async runWithoutFilters(cwd: string, ...args: readonly string[]): Promise<string> {
     const place = args.filter((arg) => arg.startsWith('--git-dir='));
@@ -45,7 +50,7 @@ export class RepositoryGit {
     return this.#run(cwd, args, { ...SETTINGS, ...Object.fromEntries<string>(disabled) });
   }
 
-  async #run(cwd: string, args: readonly string[], settings: Settings): Promise<string> {
+  async #run(cwd: string, args: readonly string[], settings: Settings, maxLength?: number): Promise<string> {
     // Loaded here, since few daemons need it: loading takes time that would delay their start.
     const { execa } = await import('execa');
     const end = await execa('git', args, {
@@ -55,8 +60,9 @@ export class RepositoryGit {
       reject: false,
       stripFinalNewline: false,
       stdin: 'ignore',
+      ...(maxLength !== undefined && { maxBuffer: maxLength }),
     });
-    if (!end.failed) return end.stdout;
+    if (!end.failed || (maxLength !== undefined && end.isMaxBuffer)) return end.stdout;
     if (end.code === 'ENOENT' && existsSync(cwd))
       throw new AdapterError('GIT_NOT_FOUND', 'git is not installed, or not on PATH');
     const detail = (end.stderr || end.originalMessage || '').trim();

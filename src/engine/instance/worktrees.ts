@@ -133,8 +133,8 @@ export class Worktrees implements AsyncDisposable {
       const [letter = '', path = ''] = names.slice(2 * index, 2 * index + 2);
       return { path, status: STATUS[letter] ?? 'modified' };
     });
-    const patch = await git('diff', '--cached', '--no-ext-diff', '--no-textconv', '--binary', base);
-    return { changes, patch: patch.slice(0, MAX_PATCH), warning };
+    const diff = [...place, 'diff', '--cached', '--no-ext-diff', '--no-textconv', '--binary', base];
+    return { changes, patch: await this.#git.runUpTo(MAX_PATCH, tree, ...diff), warning };
   }
 
   /** Works for a tree that was locked, moved or emptied. */
