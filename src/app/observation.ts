@@ -31,7 +31,7 @@ export function buildObservation(
       return {
         sessions: open.all().filter(({ isHidden }) => !isHidden).length + held.sessions,
         commands_running: open.running + executions.running + held.commandsRunning,
-        daemon_rss_bytes: process.memoryUsage.rss(),
+        daemon_rss_bytes: residentBytes(),
       };
     },
   });
@@ -54,4 +54,16 @@ export function buildObservation(
     subscriptions[Symbol.dispose]();
   });
   return { host, subscriptions };
+}
+
+let lastResidentBytes = 0;
+
+/** Memory of the daemon; without free descriptors, with which /proc is read, that of the last time. */
+function residentBytes(): number {
+  try {
+    lastResidentBytes = process.memoryUsage.rss();
+  } catch {
+    // EMFILE
+  }
+  return lastResidentBytes;
 }

@@ -18,6 +18,12 @@ export interface Warning {
   readonly message: string;
 }
 
+/** The warning of a result whose background processes are not known, because the search has failed. */
+export const unlisted = (error: unknown): Warning => ({
+  code: 'PROCESSES_UNKNOWN',
+  message: `What the command has left running is not known: ${(error as Error).message}`,
+});
+
 /** Result of an ended command. */
 export interface CommandOutcome {
   readonly exitCode: number;

@@ -38,6 +38,8 @@ export class HostReader {
     this.#isRefreshing = true;
     try {
       await Promise.all([this.#machine.refresh(), this.#readDisk()]);
+    } catch {
+      // EMFILE, for example: what was read before stays.
     } finally {
       this.#isRefreshing = false;
     }

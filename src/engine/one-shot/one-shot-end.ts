@@ -3,8 +3,8 @@ import { delimiter, join } from 'node:path';
 
 import { settledWithin } from '../../core/time.js';
 import type { Command } from '../command/command.js';
-import { type CommandEnd, exitCodeOfSignal, type Warning } from '../command/outcome.js';
-import { askPatiently, unlisted } from '../process/ask-patiently.js';
+import { type CommandEnd, exitCodeOfSignal, unlisted, type Warning } from '../command/outcome.js';
+import { askPatiently } from '../process/ask-patiently.js';
 import { commandLineOf, findBackgroundProcesses, reportBackgroundProcesses } from '../process/background-processes.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
 import { findNewProcesses } from '../process/new-processes.js';

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Warning } from '../command/outcome.js';
-
 /** Pauses before processes are asked about again that could not be listed, in milliseconds. */
 const PAUSES_MS = [50, 150, 300, 500];
 
@@ -28,9 +26,3 @@ async function askAgain<T>(ask: () => T | Promise<T>, [pauseMs = 0, ...later] = 
     return askAgain(ask, later);
   }
 }
-
-/** The warning of a result whose background processes are not known, because the search has failed. */
-export const unlisted = (error: unknown): Warning => ({
-  code: 'PROCESSES_UNKNOWN',
-  message: `What the command has left running is not known: ${(error as Error).message}`,
-});

@@ -1,8 +1,8 @@
 import type { Command } from '../command/command.js';
-import { type CommandEnd, killOf, type Warning } from '../command/outcome.js';
+import { type CommandEnd, killOf, unlisted, type Warning } from '../command/outcome.js';
 import { noteKernelActions } from '../command/kernel-limits.js';
 import type { Kill } from '../command/resource-use.js';
-import { askPatiently, unlisted } from '../process/ask-patiently.js';
+import { askPatiently } from '../process/ask-patiently.js';
 import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/shell-loss.js';
@@ -234,7 +234,7 @@ export class RunCycle implements Disposable {
     return askPatiently<unknown>(() => ask(search));
   }
 
-  /** Settles a command though nobody can tell what it has left running: a failed search never keeps it from its end. */
+  /** Settles a command without its background processes: a failed search never keeps it from its end. */
   #settleUnlisted(run: CommandRun, report: ShellReport, error: unknown): void {
     if (this.#run !== run) return;
     const { exitCode } = report;

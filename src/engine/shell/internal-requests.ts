@@ -21,7 +21,13 @@ export class InternalRequests {
     // Nothing reports an exit that was delivered before.
     if (shell.terminal.hasExited) return undefined;
     const done = new Deferred<ShellReport | undefined>();
-    this.#pending = { nonce: send(slot), done };
+    try {
+      this.#pending = { nonce: send(slot), done };
+    } catch (error) {
+      // EMFILE, or no space for the text: the shell has got nothing.
+      shell.returnSlot(slot);
+      throw error;
+    }
     const timer = setTimeout(this.end, TIMEOUT_MS);
     const report = await done.promise;
     clearTimeout(timer);

@@ -3,7 +3,7 @@ export class PendingWork {
   readonly #promises = new Set<Promise<unknown>>();
   readonly #onError: (error: unknown) => void;
 
-  /** @param onError takes the error of work that fails: nobody else waits for it */
+  /** @param onError takes the error of work that fails */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }

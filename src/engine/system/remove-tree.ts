@@ -33,7 +33,7 @@ export function removeTreeSync(path: string): void {
 
 /**
  * `removeTreeSync` for what commands could write to: they may have left what cannot be removed, such as a mount or an
- * immutable file. That must not stop whoever tidies up.
+ * immutable file. That must not stop the rest of a cleanup.
  */
 export function tryRemoveTree(path: string, log: Pick<Log, 'warn'>): void {
   try {

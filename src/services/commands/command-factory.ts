@@ -11,7 +11,7 @@ import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { CommandSpan, Traces } from '../../core/traces/traces.js';
-import { Command } from '../../engine/command/command.js';
+import { Command, type CommandOutputOptions } from '../../engine/command/command.js';
 import type { CommandSpec } from '../../engine/command/command-spec.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
@@ -85,24 +85,15 @@ export class CommandFactory {
     place: CommandPlace,
     preparation: Preparation | undefined,
   ): CommandRecord {
-    const { registry, spoolDirectory, metrics, audit, secrets } = this.#options;
+    const { registry, audit } = this.#options;
     const { caller, owner, session, refused, commandClass } = place;
     const limits = this.#options.limits();
     this.#checkRoom(session, owner, limits);
-    const id = request.command_id ?? newCommandId();
-    const spec = this.#specOf(request, id, place, limits);
+    const spec = this.#specOf(request, place, limits);
     // Not earlier: the span of a command that is refused would never end.
-    const { env, span } = beginSpan(this.#options.traces, request, { id, session });
+    const { env, span } = beginSpan(this.#options.traces, request, { id: spec.id, session });
     const record: CommandRecord = {
-      command: new Command(
-        { ...spec, env },
-        {
-          spoolDirectory,
-          budget: session?.budget ?? registry.budgetOf(owner, limits.spoolMaxBytes),
-          meters: metrics.output,
-          secrets: secrets.patterns,
-        },
-      ),
+      command: new Command({ ...spec, env }, this.#outputOptionsOf(owner, session)),
       owner,
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
@@ -123,12 +114,18 @@ export class CommandFactory {
     return record;
   }
 
+  #outputOptionsOf(owner: Principal, session: SessionRecord | undefined): CommandOutputOptions {
+    const { registry, spoolDirectory, metrics, secrets } = this.#options;
+    const budget = session?.budget ?? registry.budgetOf(owner, this.#options.limits().spoolMaxBytes);
+    return { spoolDirectory, budget, meters: metrics.output, secrets: secrets.patterns };
+  }
+
   #specOf(
     request: Request<'execute_command'>,
-    id: string,
     place: CommandPlace,
     limits: CommandLimits,
   ): CommandSpec {
+    const id = request.command_id ?? newCommandId();
     const { owner, session, refused } = place;
     const sandbox = this.#sandboxOf(request, owner, session);
     return {

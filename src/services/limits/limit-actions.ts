@@ -75,7 +75,8 @@ export class LimitActions {
   }
 
   #end(step: EscalationStep | undefined, breach: Breach): void {
-    if (step === 'rest') void this.#target.endRest(breach).then(this.#settle);
+    // It fails where processes cannot be listed: then the next sample decides again.
+    if (step === 'rest') void this.#target.endRest(breach).then(this.#settle, this.#settle);
     else if (step === 'shell') this.#target.endShell(breach);
     else if (step === 'session') this.#target.endSession(breach);
   }

@@ -112,7 +112,7 @@ export class SocketIoServer implements AsyncDisposable {
       socket.disconnect(true);
     });
     // Clients choose the names: any JSON value is possible. Not as events, of which one named `error` would be another thing.
-    socket.use(([name, ...args]) => {
+    socket.use(([name, ...args]: readonly unknown[]) => {
       void this.#answer(socket, caller, String(name), args);
     });
     // Errors of the namespace are caused by the client: a packet that cannot be parsed, for example.
