@@ -3,7 +3,7 @@ import { judgeAssignments } from '../subject/assignments.js';
 import type { PolicyFacts } from '../model/facts.js';
 import type { JudgedCommand } from '../model/finding.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
-import { judgeProgram } from '../subject/judge-program.js';
+import { judgeOwn, judgeProgram } from '../subject/judge-program.js';
 import { PROGRAMS } from '../programs/programs.js';
 import { isStandardProgram } from '../words/program-name.js';
 import { judgeRedirects } from '../subject/redirects.js';
@@ -91,13 +91,13 @@ function judgeFileAsProgram(subject: CommandAnalysis, calledAs: string): void {
 function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
   if (!PROGRAMS.runsBySubcommand(program)) return false;
   const { args } = subject;
-  const readings = subcommandsIn(args, PROGRAMS.specOf(program)?.options ?? {});
-  let isWhole = false;
-  for (const reading of [...optionsAsSubcommands(program, args), ...readings]) {
-    const runsCommand = judgeSubcommandOf(subject, program, reading);
-    isWhole ||= reading.isCertain && runsCommand;
-  }
-  return isWhole;
+  const spec = PROGRAMS.specOf(program);
+  const readings = [...optionsAsSubcommands(program, args), ...subcommandsIn(args, spec?.options ?? {})];
+  // Where the first reading is in doubt, the tables judge all of them as well.
+  const judged = readings.map((reading) => judgeSubcommandOf(subject, program, reading) && reading.isCertain);
+  if (judged[0] !== true) return false;
+  if (spec) judgeOwn(subject, spec, program, args);
+  return true;
 }
 
 /** Some programs have an option in place of a subcommand. */

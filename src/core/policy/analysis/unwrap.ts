@@ -1,9 +1,10 @@
 import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { resolvePath } from '../paths/paths.js';
-import { isHarmlessValue, type ParsedArguments, parseArguments, tailOf } from '../subject/options.js';
+import { judgeOption } from '../subject/option-values.js';
+import { isHarmlessValue, type ParsedArguments, parseArguments } from '../subject/options.js';
 import { readNamedFiles, readsFiles } from '../subject/listed-files.js';
-import type { ValueRole } from '../subject/program-spec.js';
+import { parseBeforeOperand } from '../subject/subcommands.js';
 import type { Assignment, Scope } from '../words/simple-command.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { shorten } from '../words/shown-text.js';
@@ -88,7 +89,7 @@ function readPart(
   { options = {}, hasNoCommand = false }: WrapperSpec,
   args: readonly Argument[],
 ): { readonly options: ParsedArguments['options']; readonly words: readonly Argument[] } {
-  const parsed = parseArguments(args, { options, stopsAtOperand: !hasNoCommand });
+  const parsed = hasNoCommand ? parseArguments(args, { options }) : parseBeforeOperand(args, options);
   const [first] = parsed.operands;
   return { options: parsed.options, words: first && !hasNoCommand ? [first, ...parsed.rest] : [] };
 }
@@ -148,24 +149,13 @@ function judgeOptions(
 ): boolean {
   let hasText = false;
   for (const { name, spec, value } of options) {
-    if (!spec || isHarmlessValue(spec, value)) continue;
-    if (spec.class) subject.add(spec.class, `${label} ${name} ${spec.reason ?? ''}`.trim());
-    if (!value) continue;
-    if (spec.value === 'shell') {
-      hasText = true;
-      runSplitText(subject, `${label} ${name}`, value, words);
-    } else judgeFile(subject, `${label} ${name}`, spec.value, value);
+    if (!spec) continue;
+    const isText = spec.value === 'shell' && value !== undefined && !isHarmlessValue(spec, value);
+    hasText ||= isText;
+    judgeOption(subject, isText ? { ...spec, value: 'text' } : spec, `${label} ${name}`, value);
+    if (isText) runSplitText(subject, `${label} ${name}`, value, words);
   }
   return hasText;
-}
-
-/** Judges a file that an option names. */
-function judgeFile(subject: CommandAnalysis, label: string, role: ValueRole | undefined, value: Argument): void {
-  // strace: a pipe to a command.
-  const isPipe = role === 'write' && /^[|!]/.test(value.shape);
-  if (isPipe) subject.runText(tailOf(value, 1), `the command that ${label} runs`);
-  else if (role === 'write') subject.write(value);
-  else if (role === 'read') subject.read(value);
 }
 
 /** `env -S "…"` and `flock -c "…"`: a text, and the words that continue it. */

@@ -31,7 +31,7 @@ export interface JudgedCommand {
   readonly text: string;
   /** Base name of the program; undefined when it is unknown before run time, or when there is no program. */
   readonly program: string | undefined;
-  /** The program as written: a bare name, or a path. */
+  /** The program as written: a bare name, or a path; its source text when that is known only at run time. */
   readonly calledAs: string | undefined;
   /** Arguments; undefined for one that is unknown before run time. */
   readonly args: readonly (string | undefined)[];

@@ -14,6 +14,7 @@ import {
   comparePath,
   compilePatterns,
   containsListed,
+  isHolder,
   isListed,
   type PathTable,
 } from './path-patterns.js';
@@ -72,6 +73,16 @@ const KINDS: readonly PathKind[] = [
  */
 export const kindOf = (path: Directory, facts: PlaceFacts, isGlob = false): PathKind =>
   path === undefined ? 'unknown' : strictestKind(path, targetOf(path, facts), facts, isGlob);
+
+/**
+ * Whether a file is run or trusted later, or a directory has the name of one that holds such files. A pattern of any name
+ * is not taken for one that is protected.
+ */
+export function isTrustedPlace(path: string, facts: PlaceFacts, isGlob: boolean): boolean {
+  const kind = kindOf(path, facts, isGlob);
+  const isProtected = kind === 'protected' && !(isGlob && /^[*?[]/.test(baseName(path)));
+  return kind === 'startup' || isProtected || isHolder(baseName(path), facts.places.startup, isGlob);
+}
 
 /** The kind of place of the directory entry that is deleted at an absolute, normalized path. */
 export const kindOfEntry = (path: string, facts: PlaceFacts): PathKind =>

@@ -18,6 +18,8 @@ export interface PathTable {
   readonly names: ReadonlySet<string>;
   /** Patterns that begin with a `*`, or names that contain one. */
   readonly open: readonly CompiledPattern[];
+  /** Names of hidden directories that hold listed files, wherever they are: `.github` holds workflows. */
+  readonly holders: ReadonlySet<string>;
 }
 
 /**
@@ -42,6 +44,11 @@ export function compilePatterns(patterns: readonly string[]): PathTable {
     },
     names: new Set(fixed.filter(({ base }) => base === 'any').map(startOf)),
     open: all.filter(({ segments: [start = ''] }) => start.includes('*')),
+    holders: new Set(
+      all.flatMap(({ segments: [start, name = '', ...rest] }) =>
+        start === '**' && name.startsWith('.') && rest.length > 0 ? [name] : [],
+      ),
+    ),
   };
 }
 
@@ -117,6 +124,10 @@ function expandsTo(glob: string, name: string): boolean {
   const matchesHidden = glob.startsWith('.') || /^[@+?*!]\([^)]*\./.test(glob);
   return (matchesHidden || !name.startsWith('.')) && mayMatch(glob, name);
 }
+
+/** Whether a name, or a pattern of names, is one of a directory that holds listed files wherever it is. */
+export const isHolder = (name: string, { holders }: PathTable, isGlob: boolean): boolean =>
+  holders.has(name) || (isGlob && [...holders].some((holder) => expandsTo(name, holder)));
 
 /** Whether a place of the table is below a directory; `**` may be anything below it, names without a place nothing. */
 export function containsListed({ segments, belowHomes }: ComparedPath, table: PathTable, seesHidden: boolean): boolean {

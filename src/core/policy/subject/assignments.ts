@@ -4,8 +4,14 @@ import { kindOf } from '../paths/path-kinds.js';
 import { resolvePath } from '../paths/paths.js';
 import type { Assignment } from '../words/simple-command.js';
 import type { CommandAnalysis } from './command-analysis.js';
-import { TRIVIAL_PROGRAM } from './variable-values.js';
 import type { VariableRule } from '../words/program-knowledge.js';
+
+/** Programs that only print, exit, or do nothing: harmless as a pager or editor. */
+export const TRIVIAL_PROGRAM = /^(?:|cat|less|more|true|false|:|echo|vi|vim|nano|emacs|ed)$/;
+
+/** Options of language runtimes that load no other code. */
+export const RUNTIME_OPTIONS =
+  /^(?!.*(?:--require|--import|--loader|(?:^|\s)-r|javaagent|agentlib|agentpath|@|:\+?On(?:OutOfMemory)?Error)).*$/;
 
 /** Names that only zsh uses to find programs; in other shells they have no special meaning. */
 const ZSH_NAMES = /^(?:path|fpath|module_path|commands|builtins|cdpath)$/;

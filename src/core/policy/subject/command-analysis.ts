@@ -211,7 +211,7 @@ export class CommandAnalysis {
     return {
       text: shorten(text),
       program: this.program,
-      calledAs: name?.value,
+      calledAs: name?.value ?? name?.text,
       args: args.map(({ value, isGlob, isSample }) => (isGlob || isSample ? undefined : value)),
       paths: [...this.#paths],
       hasUnknownPaths: this.#hasUnknownPaths,

@@ -1,10 +1,11 @@
 import type { Argument } from '../words/argument.js';
 import { rankOf } from '../model/classes.js';
-import { judgeSource } from './inline-source.js';
+import { judgeCopies, judgeMembers } from './copying.js';
 import { readNamedFiles } from './listed-files.js';
-import { isExecuted, isHarmlessValue, type ParsedArguments, parseArguments } from './options.js';
-import type { OperandRole, OptionSpec, ProgramSpec, ValueRole } from './program-spec.js';
-import { type SubcommandReading, subcommandsIn } from './subcommands.js';
+import { CLASS_DESCRIPTIONS, judgeOption } from './option-values.js';
+import { isExecuted, type ParsedArguments, parseArguments } from './options.js';
+import type { OperandRole, OptionSpec, ProgramCall, ProgramSpec } from './program-spec.js';
+import { parseBeforeOperand, type SubcommandReading, subcommandsIn } from './subcommands.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
 /** Options of many programs with which the input names the files that they read. */
@@ -12,19 +13,29 @@ const NAMED_BY_INPUT = /^(?:--files0?-from(?:=|$)|--stdin-paths$|-@$)/;
 
 /** Judges a program by its entry in the tables. */
 export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label: string, args = subject.args): void {
-  const { options = {}, subcommands } = spec;
-  const parsed = parseArguments(args, {
-    options,
-    stopsAtOperand: subcommands !== undefined || spec.stopsAtOperand === true,
-  });
-  judgeOptions(subject, options, parsed, label);
-  spec.judge?.(subject);
+  const { subcommands } = spec;
+  const call = judgeOwn(subject, spec, label, args);
   if (args === subject.args && args.some(({ shape }) => NAMED_BY_INPUT.test(shape))) readNamedFiles(subject);
-  if (subcommands && parsed.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);
+  if (subcommands && call.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);
   else {
-    judgeOperands(subject, spec.operands ?? 'read', parsed.operands, label);
+    judgeOperands(subject, spec.operands ?? 'read', call);
     report(subject, spec, label);
   }
+}
+
+/** Judges the options of a program, up to a subcommand, and what its judge finds. */
+export function judgeOwn(
+  subject: CommandAnalysis,
+  spec: ProgramSpec,
+  label: string,
+  args: readonly Argument[],
+): ProgramCall {
+  const { options = {}, subcommands, stopsAtOperand = subcommands !== undefined } = spec;
+  const parsed = stopsAtOperand ? parseBeforeOperand(args, options) : parseArguments(args, { options });
+  judgeOptions(subject, options, parsed, label);
+  const call = { ...parsed, label, args };
+  spec.judge?.(subject, call);
+  return call;
 }
 
 /** Judges the options of a program, and the arguments that may be one. */
@@ -71,7 +82,11 @@ function judgeSubcommand(
   if (value === undefined) subject.addUnknown(name, `the subcommand of ${label}`);
   if (known) judgeProgram(subject, known, `${label} ${value ?? ''}`, rest);
   else {
-    judgeOperands(subject, 'read', rest, label);
+    // The program's own options may follow a subcommand.
+    const { options = {} } = spec;
+    const parsed = parseArguments(rest, { options });
+    judgeOptions(subject, options, { ...parsed, doubtful: [] }, label);
+    judgeOperands(subject, 'read', { ...parsed, operands: rest, label, args: rest });
     report(subject, spec, label);
   }
 }
@@ -82,58 +97,18 @@ function report(subject: CommandAnalysis, spec: ProgramSpec, label: string): voi
   subject.add(spec.class, `${label} ${spec.reason ?? CLASS_DESCRIPTIONS[spec.class] ?? ''}`.trim());
 }
 
-const CLASS_DESCRIPTIONS: Readonly<Partial<Record<ProgramSpec['class'], string>>> = {
-  write: 'changes files',
-  execute: 'runs a program',
-  network: 'uses the network',
-  destructive: 'deletes or ends something',
-  privilege: 'changes the whole machine',
-  persistence: 'changes what runs later',
-  exfiltration: 'sends data away',
-  obfuscated: 'cannot be judged',
-};
-
-function judgeOption(subject: CommandAnalysis, option: OptionSpec, label: string, value: Argument | undefined): void {
-  if (isHarmlessValue(option, value)) return;
-  if (option.class)
-    subject.add(option.class, `${label} ${option.reason ?? CLASS_DESCRIPTIONS[option.class] ?? ''}`.trim());
-  if (option.value && value) judgeValue(subject, option.value, value, label);
-}
-
-function judgeValue(subject: CommandAnalysis, role: ValueRole, value: Argument, label: string): void {
-  switch (role) {
-    case 'read':
-      subject.read(value);
-      return;
-    case 'write':
-      subject.write(value);
-      return;
-    case 'shell':
-      subject.runText(value, `the command that ${label} runs`);
-      return;
-    case 'source':
-      judgeSource(subject, value.value, label);
-      return;
-    case 'code':
-      subject.add('obfuscated', `${label} runs code that cannot be judged`);
-      return;
-    case 'text':
-  }
-}
-
-function judgeOperands(
-  subject: CommandAnalysis,
-  role: OperandRole,
-  operands: readonly Argument[],
-  label: string,
-): void {
-  operands.forEach((operand, index) => {
-    const isWritten = role === 'write' || (role === 'last-written' && index > 0 && index === operands.length - 1);
-    if (isWritten) subject.write(operand);
-    else if (role === 'remove') subject.remove(operand, `${label} deletes`, false);
-    else if (role === 'shell') subject.runText(operand, `the command that ${label} runs`);
-    else if (role !== 'text') subject.read(operand);
-  });
+function judgeOperands(subject: CommandAnalysis, role: OperandRole, call: ProgramCall): void {
+  const { operands, label } = call;
+  if (role === 'into') judgeCopies(subject, call);
+  else if (role === 'members') judgeMembers(subject, call, operands.slice(1));
+  else
+    operands.forEach((operand, index) => {
+      const isWritten = role === 'write' || (role === 'last-written' && index > 0 && index === operands.length - 1);
+      if (isWritten) subject.write(operand);
+      else if (role === 'remove') subject.remove(operand, `${label} deletes`, false);
+      else if (role === 'shell') subject.runText(operand, `the command that ${label} runs`);
+      else if (role !== 'text') subject.read(operand);
+    });
 }
 
 /** Whether an unknown argument could be an option that makes the command stricter than without it. */

@@ -1,22 +1,7 @@
 import { type Argument, UNKNOWN } from '../words/argument.js';
-import type { OptionSpec } from './program-spec.js';
+import type { GivenOption, OptionSpec, ParsedArguments } from './program-spec.js';
 
-/** An option in a command's arguments. */
-interface GivenOption {
-  readonly name: string;
-  readonly spec: OptionSpec | undefined;
-  readonly value: Argument | undefined;
-}
-
-/** Arguments, split into options and operands. */
-export interface ParsedArguments {
-  readonly options: readonly GivenOption[];
-  readonly operands: readonly Argument[];
-  /** Arguments that may be an option or an operand, which is known only at run time. Also listed among the operands. */
-  readonly doubtful: readonly Argument[];
-  /** The arguments after the first operand or the last option, unparsed, when parsing stopped there. */
-  readonly rest: readonly Argument[];
-}
+export type { ParsedArguments } from './program-spec.js';
 
 /** Rules for parsing arguments. */
 interface ReadingRules {

@@ -1,12 +1,37 @@
 import type { CommandClass } from '../model/classes.js';
+import type { Argument } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
 
 /**
- * Role of an option's value: plain text, a file that is read or written, text for a shell, `source`: a whole program in
- * the interpreter's own language, or `code`: anything else that is executed (a module to load, a program to start, an
- * expression inside another program).
+ * Role of an option's value.
+ *
+ * - `text`: it has no effect.
+ * - `read`, `write`: a file or directory that is read or written.
+ * - `settings`: a file of settings, which a project has in its workspace: read if it is elsewhere.
+ * - `into`: a directory that gets files with the names of the operands.
+ * - `shell`: text for a shell.
+ * - `source`: a whole program in the interpreter's own language.
+ * - `code`: anything else that is executed: a module to load, an expression inside another program.
+ * - `program`: a program that is started; unlike `code`, an unknown word is not taken for such an option.
+ * - `mount`: a directory of this machine that a container gets, before a colon.
+ * - `index`: an index of packages, or its host.
+ * - `packages`: a file that names packages, or its address.
+ * - `rename`: a substitution that changes the names of files: `s,from,to,`.
  */
-export type ValueRole = 'text' | 'read' | 'write' | 'shell' | 'source' | 'code';
+export type ValueRole =
+  | 'text'
+  | 'read'
+  | 'write'
+  | 'settings'
+  | 'into'
+  | 'shell'
+  | 'source'
+  | 'code'
+  | 'program'
+  | 'mount'
+  | 'index'
+  | 'packages'
+  | 'rename';
 
 /** Effect of an option. */
 export interface OptionSpec {
@@ -21,8 +46,36 @@ export interface OptionSpec {
   readonly isLast?: boolean;
 }
 
-/** Role of the operands. `last-written`: all but the last are read. `first-read`: the remaining ones are text. */
-export type OperandRole = 'text' | 'read' | 'write' | 'last-written' | 'remove' | 'shell';
+/**
+ * Role of the operands. `last-written`: all but the last are read. `into`: the last one is a name, or a directory that
+ * gets files with the names of the others. `members`: the first is an archive, from which the others are unpacked.
+ */
+export type OperandRole = 'text' | 'read' | 'write' | 'last-written' | 'into' | 'members' | 'remove' | 'shell';
+
+/** An option in a command's arguments. */
+export interface GivenOption {
+  readonly name: string;
+  readonly spec: OptionSpec | undefined;
+  readonly value: Argument | undefined;
+}
+
+/** Arguments, split into options and operands. */
+export interface ParsedArguments {
+  readonly options: readonly GivenOption[];
+  readonly operands: readonly Argument[];
+  /** Arguments that may be an option or an operand, which is known only at run time. Also listed among the operands. */
+  readonly doubtful: readonly Argument[];
+  /** The arguments after the first operand or the last option, unparsed, when parsing stopped there. */
+  readonly rest: readonly Argument[];
+}
+
+/** The call of a program or of its subcommand, read by its spec. */
+export interface ProgramCall extends ParsedArguments {
+  /** The program, and its subcommands. */
+  readonly label: string;
+  /** All arguments after them. */
+  readonly args: readonly Argument[];
+}
 
 /** Knowledge about a program. */
 export interface ProgramSpec {
@@ -38,8 +91,8 @@ export interface ProgramSpec {
   readonly stopsAtOperand?: boolean;
   /** By the first operand; with any other operand the program's own spec applies. */
   readonly subcommands?: Readonly<Record<string, ProgramSpec>>;
-  /** Additional checks that a table cannot express. */
-  readonly judge?: (subject: CommandAnalysis) => void;
+  /** Additional checks that a table cannot express. They judge what was parsed, not the words of the whole command. */
+  readonly judge?: (subject: CommandAnalysis, call: ProgramCall) => void;
 }
 
 /** Programs by their names. */
@@ -51,3 +104,6 @@ export const each = <T>(names: string, spec: T): Readonly<Record<string, T>> =>
 
 /** Options that take a value without any effect; it is not an operand. */
 export const valued = (names: string): Readonly<Record<string, OptionSpec>> => each(names, { value: 'text' });
+
+/** Options without a value and without any effect: the word after one of them is no value. */
+export const flags = (names: string): Readonly<Record<string, OptionSpec>> => each(names, {});

@@ -1,6 +1,6 @@
 import type { Argument } from '../words/argument.js';
-import { type ParsedArguments, parseArguments } from './options.js';
-import type { OptionSpec } from './program-spec.js';
+import { parseArguments } from './options.js';
+import type { OptionSpec, ParsedArguments } from './program-spec.js';
 
 /** A word that may be a subcommand, with the words after it. */
 export interface SubcommandReading {
@@ -11,24 +11,41 @@ export interface SubcommandReading {
 }
 
 /**
- * The words of a program's arguments that may be its subcommand, the likeliest first: the value of an unknown option
- * resembles a subcommand, so the word after it counts as well.
+ * The ways to read arguments up to the first operand, the likeliest first: the value of an unknown option resembles an
+ * operand, so what follows is read as well.
  */
-export function subcommandsIn(
+export function readingsOf(
   args: readonly Argument[],
   options: Readonly<Record<string, OptionSpec>>,
-): readonly SubcommandReading[] {
-  const found: SubcommandReading[] = [];
-  let rest: readonly Argument[] = args;
+): readonly ParsedArguments[] {
+  const readings: ParsedArguments[] = [];
+  let rest = args;
   for (;;) {
-    const parsed: ParsedArguments = parseArguments(rest, { options, stopsAtOperand: true });
-    const [name] = parsed.operands;
-    if (!name) return found;
-    const isCertain = !mayBeValue(parsed);
-    found.push({ name, rest: parsed.rest, isCertain });
-    if (isCertain) return found;
-    rest = parsed.rest;
+    const parsed = parseArguments(rest, { options, stopsAtOperand: true });
+    readings.push(parsed);
+    if (parsed.operands.length === 0 || !mayBeValue(parsed)) return readings;
+    ({ rest } = parsed);
   }
+}
+
+/** The words of a program's arguments that may be its subcommand, the likeliest first. */
+export const subcommandsIn = (
+  args: readonly Argument[],
+  options: Readonly<Record<string, OptionSpec>>,
+): readonly SubcommandReading[] =>
+  readingsOf(args, options).flatMap((parsed) => {
+    const [name] = parsed.operands;
+    return name ? [{ name, rest: parsed.rest, isCertain: !mayBeValue(parsed) }] : [];
+  });
+
+/** Arguments up to the first operand, with the options of all readings. */
+export function parseBeforeOperand(
+  args: readonly Argument[],
+  options: Readonly<Record<string, OptionSpec>>,
+): ParsedArguments {
+  const readings = readingsOf(args, options);
+  const [first = parseArguments(args, { options, stopsAtOperand: true })] = readings;
+  return readings.length < 2 ? first : { ...first, options: readings.flatMap((parsed) => parsed.options) };
 }
 
 /** Whether the first operand may be the value of the option before it. */

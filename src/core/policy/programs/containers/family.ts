@@ -14,8 +14,10 @@ export const CONTAINERS: ProgramFamily = {
   equivalents: {
     'docker compose': 'docker-compose',
     'podman compose': 'docker-compose',
+    'nerdctl compose': 'docker-compose',
     'docker container': 'docker',
     'podman container': 'podman',
+    'nerdctl container': 'nerdctl',
   },
   startupPaths: ['~/.kube/**', '~/.docker/**'],
   examples: EXAMPLES,

@@ -1,8 +1,12 @@
-import { kindOf } from '../../paths/path-kinds.js';
-import { resolvePath } from '../../paths/paths.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
-import { parseArguments } from '../../subject/options.js';
-import { each, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
+import {
+  each,
+  flags,
+  type ProgramCall,
+  type ProgramSpec,
+  type ProgramTable,
+  valued,
+} from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
 const show: ProgramSpec = { class: 'read', ...text };
@@ -25,57 +29,54 @@ const objectCommands: ProgramSpec = {
 
 const stops: ProgramSpec = { class: 'destructive', reason: 'stops containers', ...text };
 
-const MOUNTS_FILES = 'gives a container access to files of this machine';
-const VOLUMES = valued('-v --volume');
+const isolation = { class: 'privilege', reason: 'weakens the isolation of a container' } as const;
 
-/** A container may get the files of the workspace, as every program may, and volumes of its own. */
-function judgeVolumes(subject: CommandAnalysis): void {
-  const { inquiry, scope, program = 'it' } = subject;
-  const isOwn = (path: string | undefined) => kindOf(path, inquiry.facts) === 'workspace';
-  const { options } = parseArguments(subject.args.slice(1), { options: containerRun.options, stopsAtOperand: true });
-  for (const { name, value } of options) {
-    if (!Object.hasOwn(VOLUMES, name)) continue;
-    const source = value?.value?.split(':')[0];
-    const isNamed = source !== undefined && /^\w[\w.-]*$/.test(source);
-    const isHarmless = isNamed || (source !== undefined && resolvePath(source, scope.directories).every(isOwn));
-    if (!isHarmless) subject.add('privilege', `${program} ${name} ${MOUNTS_FILES}`);
-  }
-}
+/** Options of commands that start a program in a container. */
+export const CONTAINER_OPTIONS = {
+  '--privileged': isolation,
+  ...each('--cap-add --device --security-opt --pid --ipc --userns --cgroupns --device-cgroup-rule', {
+    ...isolation,
+    value: 'text',
+  }),
+  ...each('--mount --volumes-from', {
+    class: 'privilege',
+    reason: 'gives a container access to files of this machine',
+    value: 'text',
+  }),
+  ...each('-v --volume', { value: 'mount' }),
+  ...each('--net --network', { ...isolation, value: 'text', harmless: /^(?!host$|container:|ns:)/ }),
+  ...each('--env-file --label-file', { value: 'settings' }),
+  ...each('--cidfile', { value: 'write' }),
+  ...flags(
+    '-d -i -t -T -q -P --rm --init --detach --interactive --tty --read-only --publish-all --quiet --no-deps --no-TTY',
+  ),
+  ...flags('--no-healthcheck --oom-kill-disable --service-ports --use-aliases --build --remove-orphans --quiet-pull'),
+  ...valued('-a -c -e -h -l -m -p -u -w --add-host --annotation --attach --blkio-weight --cap-drop --cgroup-parent'),
+  ...valued('--container --cpus --cpu-shares --cpuset-cpus --detach-keys --dns --dns-option --dns-search --domainname'),
+  ...valued('--entrypoint --env --expose --gpus --group-add --health-cmd --health-interval --hostname --index --ip'),
+  ...valued('--label --link --log-driver --log-opt --memory --memory-swap --name --namespace --network-alias'),
+  ...valued('--pids-limit --platform --publish --pull --restart --runtime --shm-size --stop-signal --stop-timeout'),
+  ...valued('--storage-opt --sysctl --tmpfs --ulimit --user --uts --volume-driver --workdir -n'),
+} as const satisfies ProgramSpec['options'];
 
-const containerRun = {
-  class: 'execute',
-  ...text,
-  stopsAtOperand: true,
-  judge: judgeVolumes,
-  options: {
-    ...each('--privileged --cap-add --device --security-opt --pid --ipc --userns', {
-      class: 'privilege',
-      reason: 'weakens the isolation of a container',
-      value: 'text',
-    }),
-    ...each('--mount --volumes-from', { class: 'privilege', reason: MOUNTS_FILES, value: 'text' }),
-    ...VOLUMES,
-    ...each('--net --network', {
-      class: 'privilege',
-      reason: 'weakens the isolation of a container',
-      value: 'text',
-      harmless: /^(?!host$|container:|ns:)/,
-    }),
-    ...valued(
-      '-e -p -w -u -h -m --env --publish --workdir --user --name --entrypoint --env-file --label -l --memory --cpus',
-    ),
-  },
-} as const satisfies ProgramSpec;
+const containerRun: ProgramSpec = { class: 'execute', ...text, stopsAtOperand: true, options: CONTAINER_OPTIONS };
 
 const compose: ProgramSpec = {
   ...run,
-  options: valued('-f --file -p --project-name --profile --env-file --project-directory --parallel --ansi --progress'),
+  options: {
+    ...each('--env-file', { value: 'settings' }),
+    ...flags('--compatibility --dry-run --all-resources --verbose --tls --tlsverify --no-ansi'),
+    ...valued('-f -p -H -c --file --project-name --profile --project-directory --parallel --ansi --progress --host'),
+    ...valued('--context --log-level --tlscacert --tlscert --tlskey'),
+  },
   subcommands: {
     ...each('ps logs images top ls', show),
     ...each('config convert', { class: 'exfiltration', reason: 'prints the variables of services', ...text }),
     ...each('down rm kill', { class: 'destructive', ...text }),
     ...each('stop restart pause', stops),
+    create: { ...run, options: CONTAINER_OPTIONS },
     push: publish,
+    cp: { class: 'write', operands: 'into' },
   },
 };
 
@@ -87,7 +88,7 @@ const clusterChange = { class: 'persistence', reason: 'changes a cluster', ...te
 const cluster: ProgramSpec = {
   ...clusterChange,
   options: valued(
-    '-n --namespace --context --kube-context --cluster --kubeconfig --user -s --server --token --as --as-group --request-timeout',
+    '-n --namespace --context --kube-context --cluster --kubeconfig --user -s --server --token --as --as-group --request-timeout -v --v --cache-dir --certificate-authority --client-certificate --client-key --tls-server-name --profile --registry-config --repository-config',
   ),
   subcommands: {
     ...each(
@@ -117,12 +118,11 @@ const cluster: ProgramSpec = {
   },
 };
 
-/** `kubectl get secret -o yaml` prints the content of the secret. */
-function judgeClusterSecrets(subject: CommandAnalysis): void {
-  const isNamed = subject.args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
+/** `kubectl get secret -o yaml` prints the content of the secret. The options may stand before the subcommand. */
+function judgeClusterSecrets(subject: CommandAnalysis, { args, label }: ProgramCall): void {
+  const isNamed = args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
   const isShown = subject.args.some(({ shape }) => /^(?:-o|--output|--template)/.test(shape));
-  const isRaw =
-    subject.args.some(({ shape }) => shape === '--raw') && subject.args.some(({ shape }) => shape === 'view');
+  const isRaw = label.endsWith(' view') && subject.args.some(({ shape }) => shape.startsWith('--raw'));
   if ((isNamed && isShown) || isRaw) subject.add('exfiltration', 'reads credentials of a cluster');
 }
 
@@ -130,15 +130,22 @@ function judgeClusterSecrets(subject: CommandAnalysis): void {
 export const SPECS: ProgramTable = {
   ...each('docker podman nerdctl', {
     ...run,
-    options: valued('-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey -n --namespace'),
+    options: {
+      ...flags('-D -r --debug --tls --tlsverify --remote --noout --syslog --help --version -v'),
+      ...valued('-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey -n --namespace'),
+      ...valued('--url --connection --identity --root --runroot --storage-driver --storage-opt --runtime --tmpdir'),
+      ...valued(
+        '--address --data-root --cni-path --cgroup-manager --events-backend --snapshotter --module --volumepath',
+      ),
+    },
     subcommands: {
       ...each('ps ls list images logs inspect version info top stats port diff history search events', show),
       ...each('run create', containerRun),
       build: {
         ...run,
-        judge: (subject) => {
-          const context = subject.args.at(-1);
-          if (context && subject.args.length > 1) subject.readTree(context);
+        judge: (subject, { args }) => {
+          const context = args.at(-1);
+          if (context) subject.readTree(context);
         },
       },
       ...each('rm rmi prune kill', { class: 'destructive', ...text }),
@@ -148,7 +155,7 @@ export const SPECS: ProgramTable = {
       ...each('pull', fetch),
       ...each('push', publish),
       ...each('login', { class: 'exfiltration', reason: 'handles credentials', ...text }),
-      cp: { class: 'write', operands: 'last-written' },
+      cp: { class: 'write', operands: 'into' },
       compose,
     },
   }),
@@ -156,7 +163,7 @@ export const SPECS: ProgramTable = {
     ...run,
     subcommands: each('rm rmi rmp remove delete destroy undefine purge', { class: 'destructive', ...text }),
   }),
-  'docker-compose': compose,
+  ...each('docker-compose podman-compose', compose),
   ...each('kubectl oc', cluster),
   ...each('helm', {
     ...cluster,
@@ -169,7 +176,11 @@ export const SPECS: ProgramTable = {
   ...each('terraform tofu pulumi', {
     ...run,
     subcommands: {
-      ...each('show output version validate graph providers', show),
+      ...each('show output', {
+        ...show,
+        options: each('-json --json -raw --raw', { class: 'exfiltration', reason: 'prints sensitive values' }),
+      }),
+      ...each('version validate graph providers', show),
       fmt: { class: 'write', operands: 'write' },
       ...each('init plan refresh', fetch),
       ...each('apply import state taint up', { class: 'persistence', reason: 'changes infrastructure', ...text }),

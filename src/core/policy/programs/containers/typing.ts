@@ -36,7 +36,10 @@ const cluster: TypingProgram['takes'] = (args) => {
 /** Programs that pass typed input to a program in a container. */
 export const TYPING: TypingTable = {
   ...each('docker podman nerdctl', typedCode(container)),
-  'docker-compose': typedCode((args) => container(['compose', ...args])),
+  ...each(
+    'docker-compose podman-compose',
+    typedCode((args) => container(['compose', ...args])),
+  ),
   ...each('kubectl oc', typedCode(cluster)),
   ...each(
     'lxc incus',

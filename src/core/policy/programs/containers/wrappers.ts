@@ -1,24 +1,19 @@
 import type { WrapperSpec, WrapperTable } from '../../family/wrapper-spec.js';
-import { each, valued } from '../../subject/program-spec.js';
+import { each } from '../../subject/program-spec.js';
+import { CONTAINER_OPTIONS } from './table.js';
 
-const container: WrapperSpec = {
-  class: 'execute',
-  skips: 1,
-  isElsewhere: true,
-  options: valued('-e -u -w --env --user --workdir --env-file --detach-keys -n --namespace -c --container --index'),
-};
+const container: WrapperSpec = { class: 'execute', skips: 1, isElsewhere: true, options: CONTAINER_OPTIONS };
+
+/** Programs whose subcommands run a program in a container. */
+const inContainers = (programs: string, subcommands: string): WrapperTable =>
+  Object.fromEntries(
+    programs.split(' ').flatMap((program) => subcommands.split(' ').map((name) => [`${program} ${name}`, container])),
+  );
 
 /** Subcommands that run a program in a container or in a virtual machine. */
 export const WRAPPERS: WrapperTable = {
-  'docker exec': container,
-  'podman exec': container,
-  'nerdctl exec': container,
-  'crictl exec': container,
+  ...inContainers('docker podman nerdctl crictl kubectl oc lxc incus docker-compose podman-compose multipass', 'exec'),
+  ...inContainers('docker-compose podman-compose', 'run'),
   'podman unshare': { class: 'execute' },
-  'kubectl exec': container,
-  'oc exec': container,
-  'lxc exec': container,
-  'docker-compose exec': container,
-  'docker-compose run': container,
   'vagrant ssh': { class: 'network', options: each('-c --command', { value: 'shell' }), bare: 'network' },
 };

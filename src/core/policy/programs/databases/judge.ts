@@ -1,6 +1,8 @@
 import type { Argument } from '../../words/argument.js';
 import { type ParsedArguments, parseArguments, tailOf } from '../../subject/options.js';
-import { each, valued, type ValueRole } from '../../subject/program-spec.js';
+import { judgeOption } from '../../subject/option-values.js';
+import { each, flags, valued, type ValueRole } from '../../subject/program-spec.js';
+import { parseBeforeOperand, subcommandsIn } from '../../subject/subcommands.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const STATEMENTS = { value: 'text' } as const;
@@ -32,14 +34,17 @@ const isReadOnly = (statement: string): boolean => READ_ONLY_STATEMENT.test(stat
 
 /** Clients of databases: their statements may change data, or run programs on this machine. */
 export function judgeDatabase(subject: CommandAnalysis): void {
+  if (subject.program === 'redis-cli') {
+    judgeRedis(subject);
+    return;
+  }
   const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
   const given = options.flatMap(({ spec, name, value }) =>
     value && (spec === STATEMENTS || name === '-cmd') ? [value] : [],
   );
   judgeFiles(subject, options, operands);
-  if (subject.program === 'redis-cli') judgeRedis(subject, given[0] ?? operands[0]);
   // The first operand of sqlite3 is the file.
-  else judgeStatements(subject, subject.program === 'sqlite3' ? [...given, ...operands.slice(1)] : given);
+  judgeStatements(subject, subject.program === 'sqlite3' ? [...given, ...operands.slice(1)] : given);
   judgeInput(subject);
 }
 
@@ -80,8 +85,22 @@ function judgeInput(subject: CommandAnalysis): void {
   if (!isHarmless) subject.add('obfuscated', `${subject.program ?? 'it'} runs statements that cannot be judged`);
 }
 
+/** Options of redis-cli. */
+const REDIS_OPTIONS = {
+  ...each('--eval --functions-rdb', { value: 'code' } as const),
+  '--rdb': { value: 'write' } as const,
+  ...flags('-x -c -e -2 -3 --tls --raw --no-raw --quoted-input --csv --json --no-auth-warning --askpass --insecure'),
+  ...valued('-h -p -t -s -a -u -r -i -n -d -D -X --user --pass --sni --cacert --cacertdir --cert --key --tls-ciphers'),
+  ...valued('--show-pushes --pattern --count --lru-test --intrinsic-latency --memkeys-samples --verbose --cluster'),
+};
+
 /** redis-cli: the first word is the command. */
-function judgeRedis(subject: CommandAnalysis, command: Argument | undefined): void {
-  if (command && !READ_ONLY_REDIS.test(command.value ?? ''))
-    subject.add('obfuscated', `redis-cli runs statements that cannot be judged: ${command.text}`);
+function judgeRedis(subject: CommandAnalysis): void {
+  const { options } = parseBeforeOperand(subject.args, REDIS_OPTIONS);
+  for (const { name, spec, value } of options) if (spec) judgeOption(subject, spec, `redis-cli ${name}`, value);
+  for (const { name } of subcommandsIn(subject.args, REDIS_OPTIONS)) {
+    if (!READ_ONLY_REDIS.test(name.value ?? ''))
+      subject.add('obfuscated', `redis-cli runs statements that cannot be judged: ${name.text}`);
+  }
+  judgeInput(subject);
 }

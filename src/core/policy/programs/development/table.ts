@@ -1,7 +1,7 @@
 import { judgeGivenTexts } from '../../subject/given-commands.js';
-import type { CommandAnalysis } from '../../subject/command-analysis.js';
+import { judgeIndex } from '../../subject/option-values.js';
 import { judgeScriptAddress } from '../../subject/run-file.js';
-import { each, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
+import { each, flags, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const text = { operands: 'text' } as const;
 const show: ProgramSpec = { class: 'read', ...text };
@@ -10,25 +10,69 @@ const fetch: ProgramSpec = { class: 'network', ...text };
 const publish: ProgramSpec = { class: 'exfiltration', reason: 'publishes files', ...text };
 const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that other programs use', ...text };
 
-/** `pip install` and similar commands, which may have a target directory. */
-const install: ProgramSpec = {
-  ...fetch,
-  options: { ...each('-t --target --root --prefix --src', { value: 'write' }), ...valued('-r -c -i -e -f') },
+/** Options that say where packages come from, and where they are installed. */
+const SOURCES = {
+  ...each('--index --index-url --extra-index-url --default-index --pypi-url --trusted-host --registry', {
+    value: 'index',
+  } as const),
+  ...each('--find-links --constraint --requirement', { value: 'packages' } as const),
+  ...each('--root --prefix --src --target', { value: 'write' } as const),
+  ...valued('--python --group --extra --cache-dir --proxy --cert --timeout --retries --upgrade-strategy --project'),
+};
+const PIP_OPTIONS = {
+  ...SOURCES,
+  '-i': { value: 'index' } as const,
+  ...each('-f -r -c', { value: 'packages' } as const),
+  ...each('-t', { value: 'write' } as const),
+  '-e': { value: 'text' } as const,
+  ...flags('-U -q -v -I --upgrade --quiet --verbose --user --pre --no-deps --no-index --no-cache-dir'),
 };
 
-/** Indexes of packages that everybody uses, and those of this machine. */
-const KNOWN_INDEX =
-  /^(?:https?:\/\/)?(?:(?:test\.)?pypi\.org|files\.pythonhosted\.org|download\.pytorch\.org|pypi\.nvidia\.com|registry\.npmjs\.org|registry\.yarnpkg\.com|npm\.pkg\.github\.com|localhost|127\.\d+\.\d+\.\d+)(?:[:/]|$)/;
-const INDEX_OPTION = /^(?:-i|--index|--index-url|--extra-index-url|--default-index|--trusted-host|--registry)$/;
+/** `pip install` and similar commands, which may have a target directory. */
+const install: ProgramSpec = { ...fetch, options: PIP_OPTIONS };
 
-/** Packages of another index run code of its owner. */
-function judgeRegistry(subject: CommandAnalysis): void {
-  subject.args.forEach(({ shape }, at) => {
-    const [option = '', attached] = shape.startsWith('--') ? shape.split('=', 2) : [shape];
-    const index = attached ?? subject.args[at + 1]?.shape ?? '';
-    if (INDEX_OPTION.test(option) && /[.:]/.test(index) && !KNOWN_INDEX.test(index))
-      subject.add('obfuscated', `installs packages from another index, whose owner can run code: ${index}`);
-  });
+/** Subcommands of most package managers of Python. */
+const PYTHON_COMMANDS: NonNullable<ProgramSpec['subcommands']> = {
+  ...each('list show freeze check help --version', show),
+  install,
+  ...each('download wheel', install),
+  ...each('add sync lock update upgrade search index create env venv tool', { ...fetch, options: SOURCES }),
+  ...each('publish', publish),
+  config: { ...settings, subcommands: each('list get debug', show) },
+};
+
+/** Options of npm and the like, which stand before and after subcommands. */
+const NPM_OPTIONS = {
+  ...each('--script-shell --node-options --git --editor --viewer --init-module --userconfig --globalconfig', {
+    value: 'program',
+  } as const),
+  '--registry': { value: 'index' } as const,
+  ...each('--prefix', { value: 'write' } as const),
+  ...flags('-s -g -D -E -O -P -f -y -q -d --silent --quiet --global --json --force --yes --save-dev --workspaces'),
+  ...valued('-C -w -F --dir --cwd --loglevel --workspace --filter --cache --tag --otp --access --omit --include'),
+};
+
+/** npm and the like. Bun runs scripts itself, with options of its own. */
+function packageManager(options: NonNullable<ProgramSpec['options']>): ProgramSpec {
+  const get: ProgramSpec = { ...fetch, options };
+  return {
+    ...run,
+    options,
+    judge: (subject, { args }) => {
+      if (args.some(({ shape }) => /_(?:auth|authToken|password)$/.test(shape)))
+        subject.add('exfiltration', `${subject.program ?? 'it'} prints credentials`);
+      if (subject.program === 'bun') judgeScriptAddress(subject);
+    },
+    subcommands: {
+      ...each('ls list ll la root prefix bin -v --version help why explain query', show),
+      ...each('view info outdated audit search show ping whoami fund create init dlx cache', get),
+      ...each('install i ci add update up upgrade dedupe link', get),
+      ...each('publish', publish),
+      ...each('unpublish deprecate', { class: 'destructive', ...text }),
+      ...each('config set', { ...settings, subcommands: each('get list ls', show) }),
+      ...each('login adduser token owner access', { class: 'exfiltration', reason: 'handles credentials', ...text }),
+    },
+  };
 }
 
 /** Properties of builds whose value is a command. */
@@ -43,44 +87,27 @@ const discards: ProgramSpec = { class: 'destructive', reason: 'discards data or 
 
 /** Package managers and builders. */
 export const SPECS: ProgramTable = {
-  ...each('npm yarn pnpm bun', {
+  ...each('npm yarn pnpm', packageManager(NPM_OPTIONS)),
+  bun: packageManager({ ...NPM_OPTIONS, ...each('-e -p --eval --print -r --preload', { value: 'code' }) }),
+  ...each('pip pip3 pipx conda mamba', { ...run, options: SOURCES, subcommands: PYTHON_COMMANDS }),
+  ...each('uv poetry pdm pipenv', {
     ...run,
-    judge: (subject) => {
-      const { program, args } = subject;
-      if (
-        args.some(({ shape }) =>
-          /^--(?:script-shell|node-options|git|editor|viewer|init-module|userconfig)(?:=|$)/.test(shape),
-        )
-      )
-        subject.add('obfuscated', `${program ?? 'it'} runs a program that an option names`);
-      judgeRegistry(subject);
-      if (args.some(({ shape }) => /_(?:auth|authToken|password)$/.test(shape)))
-        subject.add('exfiltration', `${program ?? 'it'} prints credentials`);
-      if (program === 'bun') judgeScriptAddress(subject);
-      if (program === 'bun' && args.some(({ shape }) => /^(?:-e|-p|--eval|--print|-r|--preload)(?:=|$)/.test(shape)))
-        subject.add('obfuscated', 'bun runs code that cannot be judged');
-    },
+    options: SOURCES,
     subcommands: {
-      ...each('ls list ll la root prefix bin -v --version help why explain query', show),
-      ...each(
-        'view info outdated audit search show ping whoami fund install i ci add update up upgrade dedupe create init dlx cache',
-        fetch,
-      ),
-      ...each('publish', publish),
-      ...each('unpublish deprecate', { class: 'destructive', ...text }),
-      ...each('config set', { ...settings, subcommands: each('get list ls', show) }),
-      ...each('login adduser token owner access', { class: 'exfiltration', reason: 'handles credentials', ...text }),
-    },
-  }),
-  ...each('pip pip3 pipx uv poetry pdm pipenv conda mamba', {
-    ...run,
-    judge: judgeRegistry,
-    subcommands: {
-      ...each('list show freeze check help --version', show),
-      install,
-      ...each('download add sync lock update upgrade wheel search index create env venv tool', fetch),
-      ...each('publish', publish),
-      config: { ...settings, subcommands: each('list get debug', show) },
+      ...PYTHON_COMMANDS,
+      pip: { ...run, options: SOURCES, subcommands: PYTHON_COMMANDS },
+      source: {
+        ...run,
+        subcommands: {
+          show,
+          add: {
+            ...fetch,
+            judge: (subject, { operands }) => {
+              for (const operand of operands) if (operand.shape.includes('://')) judgeIndex(subject, operand);
+            },
+          },
+        },
+      },
     },
   }),
   ...each('gem bundle composer mix dotnet mvn gradle gradlew sbt stack cabal opam dart flutter swift', {
@@ -161,7 +188,7 @@ export const SPECS: ProgramTable = {
   // Subcommands of `cmake -E`.
   ...each('copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink', {
     class: 'write',
-    operands: 'last-written',
+    operands: 'into',
   }),
   make_directory: { class: 'write', operands: 'write' },
   ...each('make gmake ninja meson bazel just task rake ant scons tox nox', {

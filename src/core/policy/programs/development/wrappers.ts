@@ -5,7 +5,7 @@ const runner: WrapperSpec = { class: 'execute' };
 
 const npmExec: WrapperSpec = {
   class: 'network',
-  options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package -w') },
+  options: { ...each('-c --call', { value: 'shell' }), '--registry': { value: 'index' }, ...valued('-p --package -w') },
 };
 
 /** Subcommands that run a program in the environment of a project, or of a package that they fetch. */
@@ -14,9 +14,12 @@ export const WRAPPERS: WrapperTable = {
   'nix-shell --command': { class: 'execute', isJoined: true },
   'uv run': {
     class: 'execute',
-    options: valued(
-      '--with --with-editable --with-requirements --extra --group --python -p --project --directory --env-file',
-    ),
+    options: {
+      ...each('--index --index-url --extra-index-url --default-index -i', { value: 'index' }),
+      ...each('--find-links -f', { value: 'packages' }),
+      ...each('--env-file', { value: 'settings' }),
+      ...valued('--with --with-editable --with-requirements --extra --group --python -p --project --directory'),
+    },
   },
   'conda run': { class: 'execute', options: valued('-n -p --name --prefix --cwd') },
   'poetry run': { class: 'execute', options: valued('-C -P --directory --project') },
@@ -39,7 +42,14 @@ export const WRAPPERS: WrapperTable = {
   'yarn dlx': npmExec,
   'bun x': npmExec,
   'npm explore': { class: 'execute', skips: 1 },
-  npx: { class: 'network', options: { ...each('-c --call', { value: 'shell' }), ...valued('-p --package') } },
-  ...each('bunx pnpx uvx', { class: 'network', options: valued('--from --with -p') }),
+  npx: npmExec,
+  ...each('bunx pnpx uvx', {
+    class: 'network',
+    options: {
+      ...each('--index --index-url --extra-index-url --default-index -i --registry', { value: 'index' }),
+      ...each('--find-links -f', { value: 'packages' }),
+      ...valued('--from --with -p'),
+    },
+  }),
   'cmake -E': { class: 'execute' },
 };

@@ -1,78 +1,65 @@
 import type { Directory } from '../../model/facts.js';
 import type { Argument } from '../../words/argument.js';
-import { hasOption, type ParsedArguments, parseArguments, valueOfOption } from '../../subject/options.js';
+import { type Copies, copiesOf, judgeInto } from '../../subject/copying.js';
+import { hasOption, valueOfOption } from '../../subject/options.js';
+import { isInputName } from '../../subject/standard-input.js';
 import { SET_ID } from './chmod.js';
 import { resolvePath } from '../../paths/paths.js';
-import { type AnalysisFacts, isCritical, isRawDevice, kindOf, type PathKind } from '../../paths/path-kinds.js';
+import { type AnalysisFacts, isCritical, isRawDevice, kindOf } from '../../paths/path-kinds.js';
 import { isStandardProgram } from '../../words/program-name.js';
-import { each, valued } from '../../subject/program-spec.js';
+import { each, type ProgramCall, valued } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
-const OPTIONS = {
-  ...each('-t --target-directory', { value: 'write' } as const),
-  ...valued('-S -m -o -g --suffix --mode --owner --group --backup'),
-  '-T': {},
-  '--strip-program': { value: 'code' } as const,
+/** Options of `cp`, `mv`, `ln` and `install`. */
+export const COPY_OPTIONS = {
+  ...each('-t --target-directory', { value: 'into' } as const),
+  ...valued('-S -m -o -g --suffix --mode --owner --group'),
+  '--strip-program': { value: 'program' } as const,
 };
 
 /** `cp`, `mv`, `ln` and `install`: files are read, and created at the last operand, or in the target directory. */
-export function judgeCopy(subject: CommandAnalysis): void {
-  const parsed = parseArguments(subject.args, { options: OPTIONS });
-  const isInstall = subject.program === 'install';
-  if (isInstall) judgeMode(subject, parsed);
-  if (hasOption(parsed, '--strip-program')) subject.add('obfuscated', 'install runs a program');
-  if (isInstall && hasOption(parsed, '-d')) {
-    for (const directory of parsed.operands) subject.write(directory);
-    judgeSources(subject, parsed, parsed.operands);
+export function judgeCopy(subject: CommandAnalysis, call: ProgramCall): void {
+  const { program } = subject;
+  if (program === 'install') judgeMode(subject, call);
+  if (program === 'install' && hasOption(call, '-d', '--directory')) {
+    for (const directory of call.operands) subject.write(directory);
     return;
   }
-  const { operands } = parsed;
-  const target = targetDirectory(parsed);
-  const sources = target !== undefined || operands.length < 2 ? operands : operands.slice(0, -1);
-  if (target) subject.write(target);
-  else if (operands.length > 1) writeTarget(subject, operands.at(-1), sources);
-  judgeSources(subject, parsed, sources);
+  const copies = copiesOf(call);
+  const isRecursive = program === 'cp' && hasOption(call, '-r', '-R', '-a', '--recursive', '--archive');
+  if (copies.target)
+    judgeInto(subject, copies.target, copies.sources, isRecursive || mayBeTree(program, copies.target));
+  judgeSources(subject, copies, isRecursive);
 }
 
-const targetDirectory = (parsed: ParsedArguments): Argument | undefined =>
-  valueOfOption(parsed, '-t', '--target-directory');
+/** What is moved or linked may be a directory; a target with a slash at its end is one that is there. */
+const mayBeTree = (program: string | undefined, { shape }: Argument): boolean =>
+  (program === 'mv' || program === 'ln') && !shape.endsWith('/');
 
 /** `install -m`: the mode may let other users run a program as its owner. */
-function judgeMode(subject: CommandAnalysis, parsed: ParsedArguments): void {
-  const mode = valueOfOption(parsed, '-m', '--mode');
+function judgeMode(subject: CommandAnalysis, call: ProgramCall): void {
+  const mode = valueOfOption(call, '-m', '--mode');
   if (mode && SET_ID.test(mode.shape)) subject.add('privilege', 'install sets the set-user-ID or set-group-ID bit');
 }
 
 /** Judges the files that are copied, moved or linked. */
-function judgeSources(subject: CommandAnalysis, parsed: ParsedArguments, sources: readonly Argument[]): void {
-  const last = parsed.operands.at(-1);
-  const place = targetDirectory(parsed) ?? last;
-  const isRecursive = subject.program === 'cp' && hasOption(parsed, '-r', '-R', '-a', '--recursive', '--archive');
+function judgeSources(subject: CommandAnalysis, { sources, target }: Copies, isRecursive: boolean): void {
   for (const source of sources) {
-    if (place && place !== source) subject.inquiry.written.noteCopy(source, place, subject.scope.directories);
+    if (target) noteCopied(subject, source, target);
     if (subject.program === 'ln') judgeLinked(subject, source);
     else if (isRecursive) subject.readTree(source);
     else subject.read(source);
-    if (subject.program === 'mv') judgeMoved(subject, source, last);
+    if (subject.program === 'mv') judgeMoved(subject, source, target);
   }
 }
 
-/** Files in a target directory have the names of the sources: they may be start-up files. */
-function writeTarget(subject: CommandAnalysis, target: Argument | undefined, sources: readonly Argument[]): void {
-  if (!target) return;
-  subject.write(target);
-  if (target.value === undefined) return;
-  for (const { value } of sources) {
-    const name = value?.replace(/\/+$/, '').split('/').pop();
-    if (name === undefined || name === '') continue;
-    for (const path of resolvePath(`${target.value}/${name}`, subject.scope.directories)) {
-      if (isTrusted(kindOf(path, subject.inquiry.facts))) subject.write({ ...target, value: path, shape: path ?? '' });
-    }
-  }
+/** Records the content of a copy, which may be that of the input. */
+function noteCopied(subject: CommandAnalysis, source: Argument, target: Argument): void {
+  const stdin = isInputName(source.value) ? subject.command.stdin : undefined;
+  if (stdin && stdin.kind !== 'file')
+    subject.noteWritten(target, stdin.kind === 'text' && stdin.isCertain ? stdin.text : undefined);
+  else subject.inquiry.written.noteCopy(stdin?.file ?? source, target, subject.scope.directories);
 }
-
-/** Whether files of this kind are run or trusted later. */
-const isTrusted = (kind: PathKind): boolean => kind === 'startup' || kind === 'protected';
 
 /** A later write to a link changes the target of the link. */
 function judgeLinked(subject: CommandAnalysis, source: Argument): void {
@@ -85,7 +72,7 @@ function judgeLinked(subject: CommandAnalysis, source: Argument): void {
 
 function mustNotChange(path: string, facts: AnalysisFacts): boolean {
   const kind = kindOf(path, facts);
-  if (isTrusted(kind) || kind === 'device') return true;
+  if (kind === 'startup' || kind === 'protected' || kind === 'device') return true;
   // A link to a standard program only gives it another name.
   if (kind === 'system' && !isStandardProgram(path)) return true;
   return isIndispensable(path, facts);

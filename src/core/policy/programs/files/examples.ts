@@ -13,6 +13,7 @@ export const EXAMPLES: ProgramExamples = {
     'mktemp -d',
     'mkfifo x',
     'link x y',
+    'pax -rw a b',
     "rename 's/a/b/' x",
     'split x',
     'patch -p1 < x',

@@ -1,5 +1,5 @@
 import { judgeChmod } from './chmod.js';
-import { judgeCopy } from './copy.js';
+import { COPY_OPTIONS, judgeCopy } from './copy.js';
 import { judgeDd } from './dd.js';
 import { isTextEditing } from '../../subject/perl-code.js';
 import { judgeRemoval } from './remove.js';
@@ -7,10 +7,11 @@ import { judgeSed } from './sed.js';
 import { judgeTar } from './tar.js';
 import { FD_OPTIONS, judgeFd, judgeFind } from './find.js';
 import { literal } from '../../words/argument.js';
-import { tailOf } from '../../subject/options.js';
-import { readNamedFiles } from '../../subject/listed-files.js';
+import { hasOption, tailOf } from '../../subject/options.js';
+import { judgeInto, judgeMembers } from '../../subject/copying.js';
+import { readNamedFiles, wordsOf } from '../../subject/listed-files.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
-import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
+import { each, flags, type ProgramCall, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 const compressor = { class: 'write', operands: 'write', options: valued('-S -T --suffix --threads -b') } as const;
 
@@ -42,6 +43,56 @@ function judgeTee(subject: CommandAnalysis): void {
   for (const file of subject.args) if (!file.shape.startsWith('-')) subject.noteWritten(file, text);
 }
 
+/** `7z` and the like: an operation, the archive, and files that are packed or unpacked. */
+function judgeArchiver(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const [operation, , ...files] = args.filter(({ shape }) => !shape.startsWith('-'));
+  const directory = args.find(({ shape }) => /^-o./.test(shape));
+  const into = directory
+    ? [{ name: '-o', spec: { value: 'into' } as const, value: tailOf(directory, '-o'.length) }]
+    : [];
+  if (/^[au]$/.test(operation?.shape ?? '')) for (const file of files) subject.readTree(file);
+  if (/^[ex]$/.test(operation?.shape ?? '')) judgeMembers(subject, { options: into }, files);
+  if (args.some(({ shape }) => shape === '-sdel' || shape === '-df'))
+    subject.add('destructive', 'deletes the files that it packs');
+}
+
+const CPIO_OPTIONS = {
+  ...each('-D --directory', { value: 'into' } as const),
+  ...each('-O -F --file', { value: 'write' } as const),
+  ...each('--absolute-filenames --rsh-command --to-stdout', {
+    class: 'destructive',
+    reason: 'writes to any path that the archive names',
+  } as const),
+  ...valued('-H --format -C -E -I -M -R'),
+} as const;
+
+/** `cpio`: with `-p` it copies the files that its input names, with `-i` it unpacks those that its operands name. */
+function judgeCpio(subject: CommandAnalysis, call: ProgramCall): void {
+  readNamedFiles(subject);
+  const [directory] = call.operands;
+  if (directory && hasOption(call, '-p', '--pass-through'))
+    judgeInto(subject, directory, wordsOf(subject.command.stdin) ?? [], true);
+  else if (hasOption(call, '-i', '--extract')) judgeMembers(subject, call, call.operands);
+}
+
+const PAX_OPTIONS = {
+  ...each('-f', { value: 'write' } as const),
+  '-s': { value: 'rename' } as const,
+  ...valued('-b -o -p -x -B -E -G -T -U'),
+} as const;
+
+/** `pax`: `-r` unpacks, `-w` packs, both together copy the operands into the last one. */
+function judgePax(subject: CommandAnalysis, call: ProgramCall): void {
+  readNamedFiles(subject);
+  const isPacking = hasOption(call, '-w');
+  const isUnpacking = hasOption(call, '-r');
+  const sources = isPacking && isUnpacking ? call.operands.slice(0, -1) : isPacking ? call.operands : [];
+  for (const source of sources) subject.readTree(source);
+  const target = call.operands.at(-1);
+  if (isPacking && isUnpacking && target) judgeInto(subject, target, sources, true);
+  if (isUnpacking) judgeMembers(subject, call, isPacking ? [] : call.operands);
+}
+
 /** A program that writes files of unknown names in the current directory. */
 function writesHere(subject: CommandAnalysis): void {
   subject.write(literal('x'));
@@ -54,7 +105,7 @@ export const SPECS: ProgramTable = {
   ...each('tee sponge', { class: 'write', operands: 'write', judge: judgeTee }),
   ...each('dos2unix unix2dos setfacl chattr setfattr chcon', { class: 'write', operands: 'write' }),
   truncate: { class: 'write', operands: 'write', options: valued('-s -r --size --reference') },
-  ...each('cp mv ln install', { class: 'write', operands: 'text', judge: judgeCopy }),
+  ...each('cp mv ln install', { class: 'write', operands: 'text', options: COPY_OPTIONS, judge: judgeCopy }),
   mktemp: {
     class: 'write',
     operands: 'write',
@@ -91,17 +142,18 @@ export const SPECS: ProgramTable = {
   },
   ...each('gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma lz4 compress', compressor),
   zip: { class: 'write', operands: 'text', options: each('-TT --unzip-command', { value: 'shell' }), judge: judgeZip },
-  unzip: { class: 'write', options: { '-d': { value: 'write' }, ...valued('-P -x') } },
-  ...each('7z 7za rar unrar unar', {
+  unzip: {
     class: 'write',
-    judge: (subject) => {
-      const [operation, , ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
-      if (operation?.value === 'a' || operation?.value === 'u') for (const file of files) subject.readTree(file);
-      for (const arg of subject.args) {
-        if (/^-o./.test(arg.shape)) subject.write(tailOf(arg, '-o'.length));
-        if (arg.shape === '-sdel' || arg.shape === '-df') subject.add('destructive', 'deletes the files that it packs');
-      }
+    operands: 'members',
+    options: {
+      '-d': { value: 'into' },
+      ...flags('-o -q -n -u -j -l -v -t -p -c -C -L -U -X -a -b -f -D -K -V'),
+      ...valued('-P -x'),
     },
+  },
+  ...each('7z 7za 7zz rar unrar unar', {
+    class: 'write',
+    judge: judgeArchiver,
   }),
   ar: {
     class: 'write',
@@ -116,19 +168,8 @@ export const SPECS: ProgramTable = {
     },
   },
   ranlib: { class: 'write', operands: 'write' },
-  ...each('cpio pax', {
-    class: 'write',
-    judge: readNamedFiles,
-    operands: 'write',
-    options: {
-      ...each('-D --directory -O -F --file', { value: 'write' }),
-      ...each('--absolute-filenames --rsh-command --to-stdout', {
-        class: 'destructive',
-        reason: 'writes to any path that the archive names',
-      }),
-      ...valued('-H --format -C -E -I -M -R'),
-    },
-  }),
+  cpio: { class: 'write', operands: 'text', options: CPIO_OPTIONS, judge: judgeCpio },
+  pax: { class: 'write', operands: 'text', options: PAX_OPTIONS, judge: judgePax },
   tar: { class: 'write', operands: 'text', judge: judgeTar },
   bsdtar: { class: 'write', operands: 'text', judge: judgeTar },
   sed: { class: 'read', operands: 'text', judge: judgeSed },

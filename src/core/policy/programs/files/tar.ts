@@ -1,12 +1,14 @@
 import { type Argument, literal, unknownArgument } from '../../words/argument.js';
 import { hasOption, type ParsedArguments, parseArguments, valueOfOption } from '../../subject/options.js';
 import { each, valued } from '../../subject/program-spec.js';
+import { below, judgeMembers } from '../../subject/copying.js';
 import { readNamedFiles } from '../../subject/listed-files.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 const OPTIONS = {
   ...each('-f --file', { value: 'text' } as const),
-  ...each('-C --directory', { value: 'text' } as const),
+  ...each('-C --directory', { value: 'into' } as const),
+  ...each('--transform --xform -s', { value: 'rename' } as const),
   '--one-top-level': {},
   ...each('--to-command --rsh-command --rmt-command --info-script --new-volume-script -F', { value: 'shell' } as const),
   ...each('-I --use-compress-program', { value: 'shell' } as const),
@@ -16,7 +18,7 @@ const OPTIONS = {
   ...each('-P --absolute-names', {}),
   ...each('-x --extract --get -c --create -r --append -u --update -A --delete -t --list -d --diff', {}),
   '--remove-files': {},
-  ...valued('-T -X -b -K -L -N -V --exclude --files-from --transform --strip-components --owner --group --mode'),
+  ...valued('-T -X -b -K -L -N -V --exclude --files-from --strip-components --owner --group --mode'),
 };
 
 /** `tar`: reads or writes an archive, and may run programs. */
@@ -26,7 +28,7 @@ export function judgeTar(subject: CommandAnalysis): void {
   judgeLosses(subject, parsed);
   const archive = valueOfOption(parsed, '-f', '--file');
   if (archive && archive.value !== '-') judgeArchive(subject, archive, parsed);
-  judgeMembers(subject, parsed);
+  judgeFiles(subject, parsed);
   for (const argument of parsed.doubtful) subject.addUnknown(argument, 'an option of tar');
 }
 
@@ -71,7 +73,7 @@ function judgeList(subject: CommandAnalysis, list: Argument | undefined): void {
 }
 
 /** The files that tar extracts, or packs. */
-function judgeMembers(subject: CommandAnalysis, parsed: ParsedArguments): void {
+function judgeFiles(subject: CommandAnalysis, parsed: ParsedArguments): void {
   judgeList(subject, valueOfOption(parsed, '-T', '--files-from'));
   if (!hasOption(parsed, '-x', '--extract', '--get')) {
     const isPacking = hasOption(parsed, '-c', '--create', '-r', '--append', '-u', '--update');
@@ -83,19 +85,10 @@ function judgeMembers(subject: CommandAnalysis, parsed: ParsedArguments): void {
     }
     return;
   }
-  subject.write(valueOfOption(parsed, '-C', '--directory') ?? literal('.'));
+  judgeMembers(subject, parsed, parsed.operands);
   const top = valueOfOption(parsed, '--one-top-level');
   if (top) subject.write(top);
 }
-
-/** A member in the directory that `-C` names. */
-const below = (directory: Argument, { value, shape, isGlob, text }: Argument): Argument => ({
-  ...directory,
-  text,
-  isGlob: directory.isGlob || isGlob,
-  shape: `${directory.shape}/${shape}`,
-  value: directory.value === undefined || value === undefined ? undefined : `${directory.value}/${value}`,
-});
 
 function judgeAction(subject: CommandAnalysis, value: Argument | undefined): void {
   if (value?.value === undefined)

@@ -1,6 +1,6 @@
 import type { ProgramFamily } from '../../family/program-family.js';
 import { listedByGrep } from '../../subject/piped-file-names.js';
-import { TRIVIAL_PROGRAM } from '../../subject/variable-values.js';
+import { TRIVIAL_PROGRAM } from '../../subject/assignments.js';
 import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 

@@ -1,15 +1,16 @@
 import {
+  GIT_OPTIONS,
   judgeGit,
   judgeGitBundle,
   judgeGitCheckout,
   judgeGitClean,
-  judgeGitConfig,
   judgeGitDiff,
   judgeGitForeach,
   judgeGitGrep,
   judgeGitPush,
   judgeGitReset,
 } from './judge.js';
+import { CONFIG_OPTIONS, judgeGitConfig } from './config.js';
 import { literal } from '../../words/argument.js';
 import { each, type OptionSpec, type ProgramSpec, type ProgramTable, valued } from '../../subject/program-spec.js';
 
@@ -52,11 +53,7 @@ export const SPECS: ProgramTable = {
     class: 'execute',
     reason: 'may run an alias',
     ...text,
-    options: {
-      ...each('-c --config-env', { value: 'text' }),
-      ...each('--exec-path', { class: 'obfuscated', reason: 'runs other programs', value: 'text' }),
-      ...valued('-C --git-dir --work-tree --namespace'),
-    },
+    options: GIT_OPTIONS,
     judge: judgeGit,
     subcommands: {
       ...each(
@@ -82,7 +79,10 @@ export const SPECS: ProgramTable = {
       'read-tree': { ...change, options: each('-u --reset', { class: 'destructive', reason: 'discards changes' }) },
       'checkout-index': {
         ...change,
-        options: each('-f --force', { class: 'destructive', reason: 'overwrites files' }),
+        options: {
+          ...each('-f --force', { class: 'destructive', reason: 'overwrites files' }),
+          '--prefix': { value: 'write' },
+        },
       },
       'for-each-repo': { class: 'obfuscated', reason: 'runs commands in other repositories', ...text },
       maintenance: {
@@ -96,7 +96,7 @@ export const SPECS: ProgramTable = {
       },
       add: { ...change, operands: 'read' },
       notes: { ...change, options: each('-F --file', { value: 'read' }) },
-      mv: { ...change, operands: 'last-written' },
+      mv: { ...change, operands: 'into' },
       ...each('update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
       bundle: { ...show, subcommands: { create: { class: 'write', ...text, judge: judgeGitBundle } } },
       branch: {
@@ -133,8 +133,8 @@ export const SPECS: ProgramTable = {
           run: {
             class: 'execute',
             operands: 'text',
-            judge: (subject) => {
-              subject.runWords(subject.args.slice(subject.args.findIndex(({ value }) => value === 'run') + 1));
+            judge: (subject, { args }) => {
+              subject.runWords(args);
             },
           },
         },
@@ -149,13 +149,12 @@ export const SPECS: ProgramTable = {
         },
       }),
       reset: { ...change, judge: judgeGitReset },
-      clean: { class: 'read', ...text, judge: judgeGitClean },
+      clean: { class: 'read', ...text, options: valued('-e --exclude'), judge: judgeGitClean },
       rm: {
         ...change,
-        judge: (subject) => {
+        judge: (subject, { args }) => {
           // With `--cached`, the files stay.
-          if (!subject.args.some(({ value }) => value === '--cached'))
-            subject.add('destructive', 'git rm deletes files');
+          if (!args.some(({ value }) => value === '--cached')) subject.add('destructive', 'git rm deletes files');
         },
       },
       ...each('filter-repo prune replace', destroy),
@@ -179,7 +178,7 @@ export const SPECS: ProgramTable = {
         },
       },
       'format-patch': { ...change, options: each('-o --output-directory', { value: 'write' }) },
-      config: { class: 'write', ...text, judge: judgeGitConfig },
+      config: { class: 'write', ...text, options: CONFIG_OPTIONS, judge: judgeGitConfig },
       ...each('clone fetch pull ls-remote', fetch),
       submodule: {
         class: 'network',

@@ -1,5 +1,5 @@
 import type { ProgramFamily } from '../../family/program-family.js';
-import { RUNTIME_OPTIONS } from '../../subject/variable-values.js';
+import { RUNTIME_OPTIONS } from '../../subject/assignments.js';
 import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 import { TYPING } from './typing.js';

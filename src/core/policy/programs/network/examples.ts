@@ -12,6 +12,7 @@ export const EXAMPLES: ProgramExamples = {
     'dig example.org',
     'nmap example.org',
     'scp host:x .',
+    'rsync host:x .',
     'gh pr list',
     'aws s3 ls',
     'ssh host ls',

@@ -1,7 +1,7 @@
 import type { ProgramFamily } from '../../family/program-family.js';
 import { typedCode, unless, upTo } from '../../family/typing-rules.js';
 import { each } from '../../subject/program-spec.js';
-import { TRIVIAL_PROGRAM } from '../../subject/variable-values.js';
+import { TRIVIAL_PROGRAM } from '../../subject/assignments.js';
 import { EXAMPLES } from './examples.js';
 import { SPECS } from './table.js';
 import { WRAPPERS } from './wrappers.js';

@@ -1,6 +1,7 @@
 import { type Argument, literal } from '../../words/argument.js';
-import { type ParsedArguments, parseArguments, tailOf } from '../../subject/options.js';
-import { each, valued, type ValueRole } from '../../subject/program-spec.js';
+import { judgeInto } from '../../subject/copying.js';
+import { tailOf } from '../../subject/options.js';
+import { each, type ProgramCall, valued } from '../../subject/program-spec.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
 
 /** Sockets of services that give full control over this machine. */
@@ -60,52 +61,51 @@ export function judgeFileTransfer(subject: CommandAnalysis): void {
   if (subject.command.stdin) subject.add('obfuscated', `${label} runs commands that cannot be judged`);
 }
 
-const COPY_OPTIONS = {
-  ...each('-e --rsh -S -J -D', { value: 'shell' } as const),
-  ...each('--rsync-path -o -F', { value: 'code' } as const),
-  ...valued(
-    '-P -l -i -c -X --exclude --include --filter --bwlimit --port --timeout --exclude-from --include-from --files-from',
-  ),
+/** Options of `scp`. */
+export const SCP_OPTIONS = {
+  ...each('-S -J -D', { value: 'shell' } as const),
+  ...each('-o -F', { class: 'obfuscated', reason: 'may run programs', value: 'text' } as const),
+  ...valued('-P -l -i -c -X'),
+};
+
+/** Options of `rsync`. */
+export const RSYNC_OPTIONS = {
+  ...each('-e --rsh', { value: 'shell' } as const),
+  ...each('--rsync-path', { class: 'obfuscated', reason: 'may run programs', value: 'text' } as const),
+  ...each('-f -T -M -B --filter --exclude --include --exclude-from --include-from --files-from', {
+    value: 'text',
+  } as const),
   ...each('--backup-dir --log-file --partial-dir --temp-dir', { value: 'write' } as const),
-  ...each('--delete --delete-before --delete-during --delete-after --delete-excluded --del --remove-source-files', {}),
+  ...each('--delete --delete-before --delete-during --delete-after --delete-excluded --del --remove-source-files', {
+    class: 'destructive',
+    reason: 'deletes files',
+  } as const),
+  '--daemon': { class: 'exfiltration', reason: 'serves files to other machines' } as const,
+  ...valued('--bwlimit --port --timeout --contimeout --max-size --min-size --chmod --chown --usermap --groupmap'),
+  ...valued('--compare-dest --copy-dest --link-dest --block-size --info --debug --out-format --password-file --iconv'),
 };
 
 /** `scp`, `rsync` and similar programs: copies from or to another machine. */
-export function judgeRemoteCopy(subject: CommandAnalysis): void {
-  const { options, operands } = parseArguments(subject.args, { options: COPY_OPTIONS });
-  for (const option of options) judgeCopyOption(subject, option);
-  const isRecursive = subject.args.some(({ shape }) => /^(?:-[A-Za-z]*[ar]|--archive|--recursive)/.test(shape));
-  for (const source of operands.slice(0, -1)) {
+export function judgeRemoteCopy(subject: CommandAnalysis, { args, operands }: ProgramCall): void {
+  const label = subject.program ?? 'it';
+  const isRecursive = args.some(({ shape }) => /^(?:-[A-Za-z]*[ar]|--archive|--recursive)/.test(shape));
+  const sources = operands.slice(0, -1);
+  for (const source of sources) {
     if (isRemote(source)) continue;
     if (isRecursive) subject.readTree(source);
     else subject.read(source);
   }
   const target = operands.at(-1);
-  if (!target || operands.length < 2) return;
-  if (isRemote(target))
-    subject.add('exfiltration', `${subject.program ?? 'it'} sends files to another machine: ${target.text}`);
-  else subject.write(target);
-}
-
-function judgeCopyOption(subject: CommandAnalysis, { name, spec, value }: ParsedArguments['options'][number]): void {
-  const label = subject.program ?? 'it';
-  judgeCopyValue(subject, name, spec?.value, value);
-  if (name === '--daemon') subject.add('exfiltration', `${label} serves files to other machines`);
-  if (/^--(?:del|remove)/.test(name)) subject.add('destructive', `${label} ${name} deletes files`);
-}
-
-function judgeCopyValue(
-  subject: CommandAnalysis,
-  name: string,
-  role: ValueRole | undefined,
-  value: Argument | undefined,
-): void {
-  const label = subject.program ?? 'it';
-  // Of scp, -e is no option.
-  const isShell = role === 'shell' && (label === 'rsync' || name !== '-e');
-  if (isShell && value) subject.runText(value, `the command that ${label} ${name} runs`);
-  if (role === 'code') subject.add('obfuscated', `${label} ${name} may run programs`);
-  if (role === 'write' && value) subject.write(value);
+  if (!target || sources.length === 0) return;
+  if (isRemote(target)) subject.add('exfiltration', `${label} sends files to another machine: ${target.text}`);
+  // Of a directory with a slash at its end, rsync copies what is in it.
+  else
+    judgeInto(
+      subject,
+      target,
+      sources.filter(({ shape }) => label !== 'rsync' || !shape.endsWith('/')),
+      isRecursive,
+    );
 }
 
 const isRemote = ({ shape }: Argument): boolean => /^(?:[\w.@\0-]+|\[[^\]]+\]):/.test(shape) || /^\w+:\/\//.test(shape);
@@ -174,7 +174,7 @@ export function judgeCloud(subject: CommandAnalysis): void {
 function judgeLocalCopy(subject: CommandAnalysis): void {
   const operands = subject.args.filter(({ shape }) => !shape.startsWith('-'));
   const target = operands.at(-1);
-  if (target && operands.length > 2) subject.write(target);
+  if (target && operands.length > 2) judgeInto(subject, target, operands.slice(0, -1), true);
 }
 
 /** The remote store to which files are copied. */

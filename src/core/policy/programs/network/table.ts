@@ -1,5 +1,13 @@
 import { judgeCurl, judgeWget, WGET_OPTIONS } from './fetch.js';
-import { judgeCloud, judgeFileTransfer, judgeRemoteCopy, judgeSender, judgeSocat } from './judge.js';
+import {
+  judgeCloud,
+  judgeFileTransfer,
+  judgeRemoteCopy,
+  judgeSender,
+  judgeSocat,
+  RSYNC_OPTIONS,
+  SCP_OPTIONS,
+} from './judge.js';
 import { each, type ProgramTable, valued } from '../../subject/program-spec.js';
 
 /** Programs that communicate with other machines. */
@@ -56,7 +64,8 @@ export const SPECS: ProgramTable = {
     },
     judge: judgeSender,
   }),
-  ...each('scp rsync', { class: 'network', operands: 'text', judge: judgeRemoteCopy }),
+  scp: { class: 'network', operands: 'text', options: SCP_OPTIONS, judge: judgeRemoteCopy },
+  rsync: { class: 'network', operands: 'text', options: RSYNC_OPTIONS, judge: judgeRemoteCopy },
   sftp: {
     class: 'network',
     operands: 'text',

@@ -1,5 +1,5 @@
 import type { ProgramFamily } from '../../family/program-family.js';
-import { TRIVIAL_PROGRAM } from '../../subject/variable-values.js';
+import { TRIVIAL_PROGRAM } from '../../subject/assignments.js';
 import { EXAMPLES } from './examples.js';
 import { SHOWING } from './showing.js';
 import { SPECS } from './table.js';

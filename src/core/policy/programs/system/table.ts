@@ -213,7 +213,8 @@ export const SPECS: ProgramTable = {
     subcommands: {
       ...each('list info tree cat monitor', { class: 'read' }),
       ...each('trash remove', { class: 'destructive', operands: 'remove' }),
-      ...each('copy move save', { class: 'write', operands: 'last-written' }),
+      ...each('copy move', { class: 'write', operands: 'into' }),
+      save: { class: 'write', operands: 'write' },
     },
   },
   ...each('xdg-open open start', { class: 'execute' }),

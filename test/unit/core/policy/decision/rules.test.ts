@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest';
 
+import { decide } from '../../../../../src/core/policy/decision/policy.js';
+import { PRESETS } from '../../../../../src/core/policy/decision/presets.js';
 import { findRuleFaults } from '../../../../../src/core/policy/decision/rule-tests.js';
 import { compileRule, type RuleDefinition } from '../../../../../src/core/policy/decision/rules.js';
-import { HOME, outcomeOf, ruleOf, verdictOn } from '../support.js';
+import { facts, HOME, outcomeOf, ruleOf, verdictOn } from '../support.js';
 import { HANG_MS } from '../../../../support/hang.js';
 
 const outcomeWith = (command: string, ...rules: RuleDefinition[]) =>
   outcomeOf(command, {}, { rules: rules.map(ruleOf) });
+
+/** The action where the classes ask about nothing, so that the rules alone decide. */
+const actionByRules = (command: string, ...rules: RuleDefinition[]) => {
+  const actions = { ...PRESETS.permissive, exfiltration: 'allow', obfuscated: 'allow', destructive: 'allow' } as const;
+  return decide({ actions, rules: rules.map(ruleOf) }, { command }, facts()).action;
+};
 
 describe('a rule', () => {
   it.each<[string, RuleDefinition, string, boolean]>([
@@ -43,9 +51,24 @@ describe('a rule', () => {
     ['an argument', { action: 'deny', program: ['npm'], args: ['publish'] }, 'npm $x'],
     ['a pattern that the shell fills in', { action: 'deny', program: ['cat'], args: ['secret'] }, 'cat s*'],
     ['a path', { action: 'deny', path: ['/work/space/.env'] }, 'cat "$f"'],
+    ['a program', { action: 'deny', program: ['npm'] }, '$UNKNOWN publish'],
+    ['the output of a program', { action: 'deny', program: ['npm'] }, '"$(cat p)" publish'],
+    ['a program behind wrappers', { action: 'deny', program: ['npm'], args: ['publish'] }, 'env A=b nice "$X" publish'],
+    ['a text for a shell', { action: 'deny', program: ['npm'] }, 'sh -c "$X"'],
     ['a very long text', { action: 'deny', program: ['echo'], regex: 'x$' }, `echo ${'y'.repeat(5000)}`],
   ])('that forbids asks when it depends on %s that is not known', (_what, definition, command) => {
-    expect(outcomeWith(command, definition)).toMatch(/^confirm /);
+    expect(actionByRules(command, definition)).toBe('confirm');
+  });
+
+  it.each<[string, RuleDefinition, string]>([
+    ['other arguments', { action: 'deny', program: ['npm'], args: ['publish'] }, '$UNKNOWN test'],
+    ['no program', { action: 'deny', program: ['npm'] }, 'X=$(cat p)'],
+  ])('that forbids does not apply to an unknown program with %s', (_what, definition, command) => {
+    expect(actionByRules(command, definition)).toBe('allow');
+  });
+
+  it('that allows does not apply to an unknown program', () => {
+    expect(outcomeWith('$UNKNOWN publish', { action: 'allow', program: ['npm'] })).toBe('confirm obfuscated');
   });
 
   it.each<[string, RuleDefinition, string, string]>([
