@@ -27,7 +27,8 @@ export const CREDENTIAL_PLACES: readonly CredentialPlaces[] = [
   places(
     'files of applications',
     `credentials.json application_default_credentials.json service-account*.json client_secret*.json .htpasswd
-    secrets.yml secrets.yaml secrets.json`,
+    secrets.yml secrets.yaml secrets.json wp-config.php
+    appsettings.Production.json local.settings.json token.pickle`,
   ),
   places(
     'clouds',
@@ -35,22 +36,22 @@ export const CREDENTIAL_PLACES: readonly CredentialPlaces[] = [
     ~/.boto ~/.s3cfg ~/.config/rclone/** ~/.rclone.conf ~/.databrickscfg ~/.kaggle/** ~/.fly/** ~/.config/netlify/**
     ~/.netlify/** ~/.wrangler/** ~/.config/.wrangler/** ~/.local/share/com.vercel.cli/** ~/.config/hcloud/**
     ~/.config/linode-cli ~/.aliyun/** ~/.bluemix/** ~/.config/scw/** ~/.config/openstack/** ~/.config/ngrok/** ~/.ngrok2/**
-    ~/.cloudflared/** ~/.config/heroku/**`,
+    ~/.cloudflared/** ~/.config/heroku/** ~/.supabase/access-token ~/.config/stripe/** ~/.twilio-cli/** ~/.config/fly/**`,
   ),
   places(
     'infrastructure tools',
-    `~/.terraform.d/** ~/.terraformrc *.tfstate *.tfstate.backup ~/.pulumi/credentials.json ~/.vault-token
-    ~/.config/sops/** ~/.config/age/**`,
+    `~/.terraform.d/** ~/.terraformrc *.tfstate *.tfstate.backup terraform.tfvars ~/.pulumi/credentials.json
+    ~/.vault-token ~/.vault_pass* ~/.ansible/vault_pass* ~/.config/sops/** ~/.config/age/**`,
   ),
   places(
     'containers',
-    `~/.docker/config.json ~/.kube ~/.kube/config ~/.config/containers/** /run/secrets/** /var/run/secrets/**
+    `~/.docker/config.json ~/.kube ~/.kube/config kubeconfig ~/.config/containers/** /run/secrets/** /var/run/secrets/**
     /etc/kubernetes/** /etc/rancher/k3s/k3s.yaml`,
   ),
   places(
     'code hosts',
     `~/.git-credentials ~/.config/git/credentials ~/.config/gh/hosts.yml ~/.config/hub ~/.config/glab-cli/**
-    ~/.config/tea/** ~/.subversion/auth/**`,
+    ~/.config/tea/** ~/.subversion/auth/** ~/.jira.d/**`,
   ),
   places(
     'package registries',
@@ -64,19 +65,19 @@ export const CREDENTIAL_PLACES: readonly CredentialPlaces[] = [
     `~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json ~/.gemini/.env
     ~/.qwen/oauth_creds.json ~/.qwen/.env ~/.local/share/opencode/auth.json ~/.config/cursor/auth.json ~/.cursor/auth.json
     ~/.config/github-copilot/** ~/.huggingface/token ~/.cache/huggingface/token ~/.cache/huggingface/stored_tokens
-    ~/.config/io.datasette.llm/keys.json ~/.aider.conf.yml ~/.config/openai/** ~/.config/anthropic/**
+    ~/.config/io.datasette.llm/keys.json ~/.aider.conf.yml ~/.config/openai/** ~/.config/anthropic/** ~/.codeium/**
     ~/.local/share/amp/secrets.json ~/.local/share/crush/**`,
   ),
   places(
     'password stores and wallets',
-    `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** ~/.config/op/** ~/.op/** ~/.config/1Password/**
+    `~/.gnupg/** ~/.password-store/** ~/.local/share/keyrings/** *.keychain-db ~/.android/adbkey ~/.config/op/** ~/.op/** ~/.config/1Password/**
     ~/.config/Bitwarden*/** ~/.lastpass/** ~/.config/solana/** ~/.ethereum/keystore/**
     ~/.bitcoin/wallet.dat ~/.electrum/wallets/**`,
   ),
   places(
     'browsers and editors',
     `~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/**
-    ~/.config/Code/User/globalStorage/** cookies.sqlite logins.json key4.db`,
+    ~/.config/Code/User/globalStorage/** ~/.config/Slack/** ~/.config/discord/** cookies.sqlite logins.json key4.db`,
   ),
   places(
     'networks',
@@ -86,7 +87,7 @@ export const CREDENTIAL_PLACES: readonly CredentialPlaces[] = [
   places(
     'histories of shells and clients',
     `~/.bash_history ~/.zsh_history ~/.python_history ~/.psql_history ~/.mysql_history ~/.sqlite_history
-    ~/.node_repl_history ~/.rediscli_history ~/.local/share/fish/fish_history`,
+    ~/.node_repl_history ~/.rediscli_history ~/.dbshell ~/.local/share/fish/fish_history`,
   ),
   places(
     'the machine',

@@ -11,7 +11,14 @@ import { judgeWrittenProgram } from '../subject/run-file.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
 import { type SubcommandReading, subcommandsIn } from '../subject/subcommands.js';
 import { judgeGivenTexts } from '../subject/given-commands.js';
-import { judgeEditing, judgeHooks, judgeOutputs } from '../subject/likely-options.js';
+import {
+  judgeEditing,
+  judgeExecuted,
+  judgeHooks,
+  judgeOptionPaths,
+  judgeOutputs,
+  judgeVerbs,
+} from '../subject/likely-options.js';
 import type { ProgramSpec } from '../subject/program-spec.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';
@@ -65,7 +72,11 @@ function judgeByTables(subject: CommandAnalysis, program: string): void {
 /** Options that are in no table of the program may still write files. */
 function judgeKnown(subject: CommandAnalysis, spec: ProgramSpec, program: string): void {
   judgeProgram(subject, spec, program);
-  if (spec.class !== 'read') judgeOutputs(subject, spec.options ?? {});
+  if (spec.class === 'read') return;
+  judgeOutputs(subject, spec.options ?? {});
+  judgeOptionPaths(subject, spec.options ?? {});
+  // What git and its like are given in options are messages and patterns.
+  if (!PROGRAMS.has(program, 'history')) judgeExecuted(subject);
 }
 
 /** A name without a slash: the session may have given it another meaning. */
@@ -82,6 +93,7 @@ function judgeFileAsProgram(subject: CommandAnalysis, calledAs: string): void {
   if (name) judgeWrittenProgram(subject, name);
   if (name && !isStandardProgram(calledAs)) subject.noteScript(name);
   if (!isStandardProgram(calledAs)) subject.add('execute', `runs ${calledAs}`);
+  if (/^https?:/.test(calledAs)) subject.add('obfuscated', `runs code from another machine: ${calledAs}`);
 }
 
 /**
@@ -132,7 +144,10 @@ function judgeUnknown(subject: CommandAnalysis, program: string): void {
   if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
     subject.addSideEffect('obfuscated', `${program} contains letters that look like ASCII letters`);
   judgeOutputs(subject, {});
+  judgeOptionPaths(subject, {});
   judgeEditing(subject);
+  judgeExecuted(subject);
+  judgeVerbs(subject);
   judgeHooks(subject);
   const inner = args.findIndex(({ value }) => value !== undefined && PROGRAMS.isRunnable(value));
   if (inner !== -1 && inner < args.length - 1) subject.runWords(args.slice(inner));

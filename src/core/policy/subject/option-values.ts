@@ -90,7 +90,7 @@ function isOwn({ inquiry, scope }: CommandAnalysis, { value }: Pick<Argument, 'v
 
 /** Indexes of packages that everybody uses, and those of this machine. */
 const KNOWN_INDEX =
-  /^(?:https?:\/\/)?(?:(?:test\.)?pypi\.org|files\.pythonhosted\.org|download\.pytorch\.org|pypi\.nvidia\.com|registry\.npmjs\.org|registry\.yarnpkg\.com|npm\.pkg\.github\.com|localhost|127\.\d+\.\d+\.\d+)(?:[:/]|$)/;
+  /^(?:https?:\/\/)?(?:(?:test\.)?pypi\.org|files\.pythonhosted\.org|download\.pytorch\.org|pypi\.nvidia\.com|rubygems\.org|registry\.npmjs\.org|registry\.yarnpkg\.com|npm\.pkg\.github\.com|localhost|127\.\d+\.\d+\.\d+)(?:[:/]|$)/;
 
 /** Packages of another index run code of its owner. */
 export function judgeIndex(subject: CommandAnalysis, { shape }: Argument): void {

@@ -16,6 +16,7 @@ import type { ListedBelow, SimpleCommand } from './simple-command.js';
  * - `metadata`: it prints properties of a file, but not its content.
  * - `unread`: it takes names of files whose content it does not read.
  * - `links`: it may put a symbolic link in place of a directory.
+ * - `history`: it keeps versions of files; its options take messages and patterns.
  * - `edits`: it changes files according to a script, so the verdict depends on the files that it is given.
  * - `declares`: a builtin that assigns the values of its arguments.
  * - `variables`: it sets variables to values that no table predicts.
@@ -31,6 +32,7 @@ export type ProgramTrait =
   | 'metadata'
   | 'unread'
   | 'links'
+  | 'history'
   | 'edits'
   | 'declares'
   | 'variables'

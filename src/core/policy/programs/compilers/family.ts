@@ -10,6 +10,12 @@ export const COMPILERS: ProgramFamily = {
   traits: { versioned: 'gcc clang java' },
   variables: [
     {
+      names: /^GOBIN$/,
+      class: 'persistence',
+      what: 'installs programs in a directory of the system',
+      harmless: /^(?!\/(?:usr|bin|sbin|opt|etc|lib))/,
+    },
+    {
       names: /^(?:(?:\w*_)?JAVA_(?:TOOL_)?(?:OPTIONS|OPTS)|(?:MAVEN|GRADLE|SBT|CATALINA|JVM)_OPTS)$/i,
       class: 'obfuscated',
       what: 'makes an interpreter run other code',

@@ -1,3 +1,4 @@
+import type { Argument } from '../../words/argument.js';
 import { tailOf } from '../../subject/options.js';
 import { judgeGivenTexts } from '../../subject/given-commands.js';
 import type { CommandAnalysis } from '../../subject/command-analysis.js';
@@ -15,11 +16,16 @@ function judgeCompiler(subject: CommandAnalysis): void {
     if (LOADING.test(shape) || /^linker=/.test(shape))
       subject.add('obfuscated', `${label} runs or loads code because of ${arg.text}`);
     if (!shape.startsWith('-') && args[index - 1]?.shape !== '-o') subject.read(arg);
-    // `-o` is a separate word, or has its file name attached; words such as -offload begin in the same way.
-    const next = args[index + 1];
-    if (shape === '-o' && next?.value !== undefined) subject.write(next);
-    else if (/^-o[^a-z]/.test(shape)) subject.write(tailOf(arg, '-o'.length));
+    judgeOutput(subject, arg, args[index + 1]);
   });
+}
+
+/** A file that an option names: as a separate word, or attached. Words such as -offload begin in the same way. */
+function judgeOutput(subject: CommandAnalysis, arg: Argument, next: Argument | undefined): void {
+  const { shape } = arg;
+  if (/^-(?:o|MF)$/.test(shape) && next?.value !== undefined) subject.write(next);
+  else if (/^-MF./.test(shape)) subject.write(tailOf(arg, '-MF'.length));
+  else if (/^-o[^a-z]/.test(shape)) subject.write(tailOf(arg, '-o'.length));
 }
 
 /** Options of `go` that run its tools through another program. */
@@ -95,5 +101,4 @@ export const SPECS: ProgramTable = {
       judgeGivenTexts(subject);
     },
   },
-  rustup: { class: 'execute', operands: 'text' },
 };

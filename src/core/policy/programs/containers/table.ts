@@ -148,6 +148,14 @@ export const SPECS: ProgramTable = {
           if (context) subject.readTree(context);
         },
       },
+      ...each('load import', {
+        ...run,
+        judge: (subject) => {
+          const { stdin } = subject.command;
+          if (stdin?.kind === 'unknown' && subject.inquiry.programs.has(stdin.what, 'fetches'))
+            subject.add('obfuscated', `${subject.program ?? 'it'} loads an image from another machine`);
+        },
+      }),
       ...each('rm rmi prune kill', { class: 'destructive', ...text }),
       ...each('stop restart pause', stops),
       ...each('image volume network builder buildx manifest context system', { ...objectCommands, ...run }),

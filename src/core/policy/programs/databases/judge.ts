@@ -11,7 +11,7 @@ const FLAGS =
 const OPTIONS = {
   ...each(FLAGS, {}),
   ...valued('-separator -nullvalue -newline'),
-  ...each('-c -e --command --execute --eval -cmd -x', STATEMENTS),
+  ...each('-c -e -Q -q --command --execute --eval -cmd -x', STATEMENTS),
   ...each('-L --log-file', { value: 'write' } as const),
   ...each('-f --file', { value: 'read' } as const),
   ...each('--pager', { value: 'shell' } as const),
@@ -44,9 +44,12 @@ export function judgeDatabase(subject: CommandAnalysis): void {
   );
   judgeFiles(subject, options, operands);
   // The first operand of sqlite3 is the file.
-  judgeStatements(subject, subject.program === 'sqlite3' ? [...given, ...operands.slice(1)] : given);
+  judgeStatements(subject, isEmbedded(subject) ? [...given, ...operands.slice(1)] : given);
   judgeInput(subject);
 }
+
+/** Whether the database is a file. */
+const isEmbedded = ({ program }: CommandAnalysis): boolean => program === 'sqlite3' || program === 'duckdb';
 
 /** Files that a client writes, and the database of sqlite3. */
 function judgeFiles(
@@ -54,7 +57,7 @@ function judgeFiles(
   options: ParsedArguments['options'],
   operands: ParsedArguments['operands'],
 ): void {
-  if (subject.program === 'sqlite3' && operands[0]) subject.read(operands[0]);
+  if (isEmbedded(subject) && operands[0]) subject.read(operands[0]);
   for (const { name, spec, value } of options) {
     const isOutput = subject.program === 'psql' && /^(?:-o|--output)$/.test(name);
     if (value) judgeValue(subject, isOutput ? 'write' : spec?.value, value);

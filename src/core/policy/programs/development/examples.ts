@@ -6,6 +6,11 @@ export const EXAMPLES: ProgramExamples = {
   write: ['copy a b', 'make_directory x'],
   execute: [
     'make',
+    'nix run nixpkgs#hello',
+    'pm2 list',
+    'rustup run nightly ls',
+    'opam exec -- ls',
+    'stack exec ls',
     'cmake .',
     'mvn -q package',
     'nix-shell --command ls',
@@ -20,7 +25,7 @@ export const EXAMPLES: ProgramExamples = {
     'black src',
   ],
   persistence: ['mise trust'],
-  network: ['bunx ls', 'npm x -- ls', 'npx ls'],
+  network: ['pipx run ls', 'bunx ls', 'npm x -- ls', 'npx ls'],
   interactive: ['make -f -', 'bun repl'],
   destructive: [
     'uv run rm x',

@@ -14,7 +14,7 @@ export const DEVELOPMENT: ProgramFamily = {
     bun: typedCode(repl({ ends: /^-[eprvVh]|^--(?:eval|print)/, typed: /^repl$/ })),
     ...each('make gmake', typedCode(typedScript)),
   },
-  traits: { versioned: 'pip' },
+  traits: { versioned: 'pip', history: 'hg jj fossil svn' },
   variables: [
     {
       names: /^(?:DOTNET_STARTUP_HOOKS|CORECLR_PROFILER\w*)$/,
@@ -40,7 +40,20 @@ export const DEVELOPMENT: ProgramFamily = {
   ],
   commandVariables: /^(?:CMAKE_\w+_LAUNCHER|MAKE|NPM_CONFIG_SHELL)$/,
   startupPaths: [
-    ...['.envrc', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pip.conf', '~/.pypirc', '~/.config/pip/**'],
+    ...[
+      '.hgrc',
+      '/**/.hg/hgrc',
+      '.tmux.conf',
+      '~/.config/tmux/**',
+      '.envrc',
+      '.npmrc',
+      '.yarnrc',
+      '.yarnrc.yml',
+      '.pnpmfile.cjs',
+      'pip.conf',
+      '~/.pypirc',
+      '~/.config/pip/**',
+    ],
     ...['.pre-commit-config.yaml', '.pre-commit-config.yml', 'lefthook.yml', '.lefthook.yml', '.lintstagedrc*'],
     ...['/**/.cargo/config', '/**/.cargo/config.toml', '.tool-versions', 'mise.toml', '.mise.toml', 'sitecustomize.py'],
     ...[

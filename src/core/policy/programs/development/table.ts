@@ -81,7 +81,7 @@ const RUNNING_PROPERTY =
 
 /** Words with which clients of databases and clouds discard data. */
 const LOSING =
-  /^(?:reset|destroy|remove|drop|dropAll|drop-all|clean|downgrade|db:(?:drop|reset|purge|truncate_all|schema:load|setup)|--force-reset|rollback)$/;
+  /^(?:reset|destroy|remove|drop|dropAll|drop-all|clean|downgrade|db:(?:drop|reset|purge|wipe|truncate_all|schema:load|setup)(?::\w+)?|migrate:(?:fresh|reset|refresh)|flush|--force-reset|rollback)$/;
 
 const discards: ProgramSpec = { class: 'destructive', reason: 'discards data or work', ...text };
 
@@ -115,6 +115,11 @@ export const SPECS: ProgramTable = {
     judge: (subject) => {
       const loss = subject.args.find(({ shape }) => /^ecto\.(?:drop|reset|rollback)$/.test(shape));
       if (loss) subject.add('destructive', `mix ${loss.text} discards data`);
+      const source = subject.args.findIndex(({ shape }) => /^(?:-s|--source|-a|--add)(?:=|$)/.test(shape));
+      const index =
+        subject.args[source]?.shape.includes('=') === true ? subject.args[source] : subject.args[source + 1];
+      if (subject.program === 'gem' && source !== -1 && index)
+        judgeIndex(subject, { ...index, shape: index.shape.replace(/^--\w+=/, '') });
       const property = subject.args.find(({ shape }) => RUNNING_PROPERTY.test(shape));
       if (property) subject.add('obfuscated', `a property names a program that the build runs: ${property.text}`);
     },
@@ -124,6 +129,7 @@ export const SPECS: ProgramTable = {
       ...each('publish push yank owner login', publish),
     },
   }),
+  rustup: run,
   twine: publish,
   ...each('direnv mise husky lefthook pre-commit', {
     ...run,
@@ -136,7 +142,7 @@ export const SPECS: ProgramTable = {
   // Code checkers run what their options name.
   pylint: { ...run, options: each('--init-hook --load-plugins', { value: 'code' }) },
   ...each('black isort yapf autopep8 rustfmt gofumpt goimports', { class: 'execute', operands: 'write' }),
-  ...each('prisma supabase cdk sst sls serverless rails flyway liquibase alembic dbmate', {
+  ...each('prisma supabase cdk sst sls serverless rails flyway liquibase alembic dbmate artisan manage.py rake', {
     ...run,
     judge: (subject) => {
       const verb = subject.args.find(({ shape }) => LOSING.test(shape));
@@ -148,7 +154,7 @@ export const SPECS: ProgramTable = {
     judge: (subject) => {
       if (
         subject.args.some(({ shape }) =>
-          /^(?:--config-(?:option|dir)|--remotecmd|--ssh|--config=?(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff)\b)/.test(
+          /^(?:--config-(?:option|dir|toml)|--diff-cmd|--editor-cmd|--diff3-cmd|--remotecmd|--ssh|--config=?(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff)\b)/.test(
             shape,
           ),
         )
@@ -173,6 +179,23 @@ export const SPECS: ProgramTable = {
       ...each('push commit ci', { class: 'network', ...text }),
     },
   }),
+  nix: {
+    ...run,
+    judge: (subject, { args }) => {
+      const address = args.find(({ shape }) => /^(?:github|gitlab|sourcehut|git|git\+\w+|https?|tarball):/.test(shape));
+      if (address) subject.add('obfuscated', `nix runs code from another machine: ${address.text}`);
+      const end = args.findIndex(({ shape }) => /^(?:-c|--command)$/.test(shape));
+      if (end !== -1) subject.runWords(args.slice(end + 1));
+    },
+  },
+  ...each('pm2 dconf gsettings', {
+    ...run,
+    subcommands: each('save startup write load set reset', {
+      class: 'persistence',
+      reason: 'changes what runs later',
+      ...text,
+    }),
+  }),
   cmake: {
     ...run,
     options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },
@@ -191,7 +214,7 @@ export const SPECS: ProgramTable = {
     operands: 'into',
   }),
   make_directory: { class: 'write', operands: 'write' },
-  ...each('make gmake ninja meson bazel just task rake ant scons tox nox', {
+  ...each('make gmake ninja meson bazel just task ant scons tox nox', {
     ...run,
     options: {
       ...each('-E --eval', { value: 'code' }),

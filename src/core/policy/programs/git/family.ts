@@ -8,7 +8,7 @@ import { SPECS } from './table.js';
 export const GIT: ProgramFamily = {
   name: 'git',
   programs: SPECS,
-  traits: { runnable: 'git' },
+  traits: { runnable: 'git', history: 'git' },
   lists: { git: ([subcommand, ...args]) => (subcommand?.value === 'grep' ? listedByGrep(args, true) : undefined) },
   substitutions: [[/^\$\(git rev-parse (?:--short )?HEAD\)$/, '0']],
   variables: [

@@ -22,7 +22,7 @@ const judgeInput =
   (subject: CommandAnalysis): void => {
     const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
     const script = scriptOf(subject, parsed);
-    if (script && OWN_PROGRAM.test(script.value ?? '')) subject.runWords([literal('shell-adapter'), ...parsed.rest]);
+    if (script) judgeKnownScript(subject, script, parsed.rest);
     if (script) {
       subject.noteScript(script);
       subject.read(script);
@@ -38,6 +38,16 @@ const judgeInput =
 
 /** The program of the adapter itself, as a script. */
 const OWN_PROGRAM = /(?:^|\/)(?:dist\/main\.js|dist\/shell-adapter\.cjs|shell-adapter)$/;
+
+/** Scripts of frameworks that have a table of their own. */
+const MANAGER = /(?<![^/])(?:artisan|manage\.py)$/;
+
+/** Judges a script that is a program with a table. */
+function judgeKnownScript(subject: CommandAnalysis, script: Argument, args: readonly Argument[]): void {
+  const path = script.value ?? '';
+  const name = OWN_PROGRAM.test(path) ? 'shell-adapter' : MANAGER.exec(path)?.[0];
+  if (name !== undefined) subject.runWords([literal(name), ...args]);
+}
 
 /** The operand that names the script. */
 function scriptOf({ args, program }: CommandAnalysis, { operands }: ParsedArguments): Argument | undefined {

@@ -41,7 +41,7 @@ export const NETWORK: ProgramFamily = {
     '/**/.ssh/**',
     '~/.aws/**',
     '~/.netrc',
-    '~/.curlrc',
+    '.curlrc',
     '~/.wgetrc',
   ],
   examples: EXAMPLES,

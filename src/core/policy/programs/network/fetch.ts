@@ -63,6 +63,12 @@ const CURL_EFFECTS: readonly {
     },
   },
   {
+    names: /^(?:-w|--write-out)$/,
+    judge: (subject, value) => {
+      if (value?.shape.startsWith('@') === true) subject.read(tailOf(value, 1));
+    },
+  },
+  {
     names: /^--engine$/,
     judge: (subject) => {
       subject.add('obfuscated', 'curl --engine loads code');

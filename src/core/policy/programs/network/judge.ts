@@ -157,7 +157,7 @@ const REVEALING =
 export function judgeCloud(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const label = subject.program ?? 'it';
-  const verb = words.find((word) => DELETING.test(word.toLowerCase()));
+  const verb = deletingWord(words);
   if (verb !== undefined) subject.add('destructive', `${label} ${verb} deletes remote data`);
   const store = remoteTarget(words);
   if (store !== undefined) subject.add('exfiltration', `${label} sends files to another machine: ${store}`);
@@ -169,6 +169,11 @@ export function judgeCloud(subject: CommandAnalysis): void {
     subject.add('exfiltration', `${label} sends files to another machine`);
   if (label === 'heroku' && words.includes('run')) subject.add('obfuscated', 'heroku runs commands on another machine');
 }
+
+/** A verb that deletes, or `-d` of `gsutil rsync`. */
+const deletingWord = (words: readonly string[]): string | undefined =>
+  words.find((word) => DELETING.test(word.toLowerCase())) ??
+  (words.includes('rsync') ? words.find((word) => /^-[a-zA-Z]*d/.test(word)) : undefined);
 
 /** The last operand of a copy from a remote store is a file of this machine; a dash is standard output. */
 function judgeLocalCopy(subject: CommandAnalysis): void {

@@ -113,6 +113,11 @@ export const SPECS: ProgramTable = {
           },
         },
       }),
+      config: {
+        class: 'network',
+        operands: 'text',
+        subcommands: each('set', { class: 'persistence', reason: 'changes which programs it runs', operands: 'text' }),
+      },
       ...each('alias extension', { class: 'obfuscated', reason: 'may run any program', operands: 'text' }),
     },
   }),

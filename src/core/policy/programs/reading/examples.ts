@@ -15,6 +15,7 @@ export const EXAMPLES: ProgramExamples = {
     'fzf -q x',
     'ss -tlnp',
     'colordiff a b',
+    'diff3 a b c',
     'du -s x',
     'tree -L 2',
     'shuf x',

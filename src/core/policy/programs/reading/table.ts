@@ -23,7 +23,7 @@ function judgeYq(subject: CommandAnalysis): void {
 /** Programs that only read, and the options that give some of them further effects. */
 export const SPECS: ProgramTable = {
   ...each(
-    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr cut bc fold fmt pr expand unexpand column rev cmp diff3 zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
+    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr cut bc fold fmt pr expand unexpand column rev cmp zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
     { class: 'read' },
   ),
   ps: {
@@ -43,8 +43,10 @@ export const SPECS: ProgramTable = {
     },
   },
   ...each('grep egrep fgrep zgrep', { class: 'read', judge: judgeSearch(GREP) }),
+  diff3: { class: 'read', options: { '--diff-program': { value: 'program' } } },
   ...each('diff colordiff', {
     class: 'read',
+    options: each('--to-file --from-file -X --exclude-from', { value: 'read' }),
     judge: (subject) => {
       if (!subject.args.some(({ shape }) => /^(?:-[A-Za-z]*[rN]|--recursive)/.test(shape))) return;
       for (const arg of subject.args) if (!arg.shape.startsWith('-')) subject.readTree(arg);
@@ -68,18 +70,28 @@ export const SPECS: ProgramTable = {
   man: {
     class: 'read',
     operands: 'text',
-    options: { ...each('-P --pager', pager), ...each('-H --html', { class: 'execute' }), '-C': { value: 'code' } },
+    options: {
+      ...each('-P --pager', pager),
+      ...each('-H --html', { class: 'execute' }),
+      '-C': { value: 'code' },
+      ...each('-l --local-file', { value: 'read' }),
+    },
     judge: judgeMan,
   },
   ...each('bat batcat delta', {
     class: 'read',
-    options: { '--pager': pager, ...valued('-l -r --language --theme --style') },
+    options: {
+      '--pager': pager,
+      '--config-file': { value: 'program' },
+      ...valued('-l -r --language --theme --style'),
+    },
   }),
   ...each('rg ag ack ugrep', {
     class: 'read',
     judge: judgeSearch(RIPGREP),
     options: {
       ...each('--pre --hostname-bin --pager', { value: 'shell', class: 'execute' }),
+      ...each('--filter --view', { value: 'program' }),
       ...valued('-e -f -g -t -A -B -C -m --glob --type --max-count --context --regexp --iglob'),
     },
   }),
@@ -105,7 +117,7 @@ export const SPECS: ProgramTable = {
   }),
   nm: { class: 'read', options: { '--plugin': { value: 'code' }, ...valued('-t --radix --target') } },
   ss: { class: 'read', operands: 'text', options: each('-D --diag', { value: 'write' }) },
-  ...each('wc du', { class: 'read', options: valued('--files0-from') }),
+  ...each('wc du', { class: 'read', options: each('--files0-from', { value: 'read' }) }),
   tree: { class: 'read', options: { '-o': { value: 'write' } } },
   sort: {
     class: 'read',

@@ -9,7 +9,7 @@ const calls = readLists('calls');
 const linesWith = (list: string, isWanted: (action: string) => boolean) =>
   calls.lines(list).filter((line) => isWanted(verdictOn(line).action));
 
-describe('a call of a program that is spelled in an unusual way', () => {
+describe('a call of a program with effects that only its options, operands or verbs show', () => {
   it.each([
     'options before a subcommand',
     'options of wrappers',
@@ -17,6 +17,13 @@ describe('a call of a program that is spelled in an unusual way', () => {
     'input as a source',
     'settings behind options',
     'values attached to options',
+    'commands of unknown launchers',
+    'files that options name',
+    'verbs that destroy',
+    'escapes of database clients',
+    'code from elsewhere',
+    'settings that run later',
+    'programs that only seem to read',
   ])('%s: is asked about', (list) => {
     expect(linesWith(list, (action) => action === 'allow')).toEqual([]);
   });
