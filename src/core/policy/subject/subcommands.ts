@@ -14,7 +14,7 @@ export interface SubcommandReading {
  * The ways to read arguments up to the first operand, the likeliest first: the value of an unknown option resembles an
  * operand, so what follows is read as well.
  */
-export function readingsOf(
+function readingsOf(
   args: readonly Argument[],
   options: Readonly<Record<string, OptionSpec>>,
 ): readonly ParsedArguments[] {
