@@ -25,7 +25,7 @@ const OF_A_SHELL = new Set(['_', 'OLDPWD', 'PWD', 'SHLVL']);
 /** Runs scripts by a shell alone, and by a daemon whose shell it is: each in an empty directory of its own. */
 export class Runs implements AsyncDisposable {
   /** The ways in which the daemon runs scripts of this shell. */
-  readonly ways: readonly Way[];
+  readonly ways: readonly Way[] = ['one-shot', 'session'];
   readonly #shell: ShellName;
   readonly #daemon: TestDaemon;
   readonly #client: WireClient;
@@ -37,15 +37,13 @@ export class Runs implements AsyncDisposable {
     this.#shell = shell;
     this.#daemon = daemon;
     this.#client = client;
-    // Commands without a session are run by `adapter.shell`, which cannot be fish.
-    this.ways = shell === 'fish' ? ['session'] : ['one-shot', 'session'];
   }
 
   static async start(shell: ShellName): Promise<Runs> {
     const prewarm = { sessions: RUNS_AT_A_TIME, one_shots: RUNS_AT_A_TIME };
     const daemon = await TestDaemon.start({
       launcher: ['env', '-i', `PATH=${process.env['PATH']}`, 'HOME=/nonexistent', 'LC_ALL=C.UTF-8'],
-      settings: { adapter: { prewarm, ...(shell !== 'fish' && { shell }) } },
+      settings: { adapter: { prewarm, shell } },
     });
     const runs = new Runs(shell, daemon, await WireClient.connect(daemon.url));
     await runs.#readEnvironment();

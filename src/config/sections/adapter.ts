@@ -25,7 +25,7 @@ import {
 } from '../fields/fields.js';
 
 /** The shells that have a driver. */
-const SHELL_NAMES = ['bash', 'zsh', 'sh'] as const;
+const SHELL_NAMES = ['bash', 'zsh', 'sh', 'fish'] as const;
 
 /** Limit mechanisms: `auto` selects the best that works; any other value is required. */
 const LIMIT_MECHANISMS = ['auto', ...LIMIT_MECHANISM_NAMES] as const;
@@ -75,7 +75,7 @@ export const adapterSection = z
       'restart',
     ),
     shell: described(z.string({ error: shellError }).refine(isShell, { error: shellError }).default('bash'), {
-      text: 'The shell of a session that asks for none: bash, zsh, sh, or the path of one.',
+      text: 'The shell of a session that asks for none, and of commands without a session: bash, zsh, sh, fish, or the path of one.',
       fallback: '`bash`',
       reload: 'restart',
       location: { if: (shell) => shell.includes('/') },

@@ -120,11 +120,7 @@ export class CommandFactory {
     return { spoolDirectory, budget, meters: metrics.output, secrets: secrets.patterns };
   }
 
-  #specOf(
-    request: Request<'execute_command'>,
-    place: CommandPlace,
-    limits: CommandLimits,
-  ): CommandSpec {
+  #specOf(request: Request<'execute_command'>, place: CommandPlace, limits: CommandLimits): CommandSpec {
     const id = request.command_id ?? newCommandId();
     const { owner, session, refused } = place;
     const sandbox = this.#sandboxOf(request, owner, session);

@@ -97,8 +97,8 @@ describe('a wrong value', () => {
     ['adapter: { memory_mb_limit: 0 }', expect.stringContaining('must be a number (MB) above 0')],
     ['adapter: { adapter_type: python }', '1:26 adapter.adapter_type: must be "shell"; got the text "python"'],
     [
-      'adapter: { shell: fish }',
-      '1:19 adapter.shell: must be bash, zsh, sh, or the path of one of them; got the text "fish"',
+      'adapter: { shell: csh }',
+      '1:19 adapter.shell: must be bash, zsh, sh, fish, or the path of one of them; got the text "csh"',
     ],
     ['adapter: { workspace_directory: 5 }', '1:33 adapter.workspace_directory: must be a path; got the number 5'],
     ['adapter: { workspace_directory: "" }', expect.stringContaining('must be a path, not an empty text')],

@@ -5,14 +5,13 @@ import type { Processes } from '../contract/processes.js';
 import { linuxDirectories } from './directories.js';
 import { linuxListening } from './listening.js';
 import { LinuxMachine } from './machine.js';
-import { makeFirstVictim } from './oom-score.js';
+import { makeFirstVictim, replaceArgument } from './process-changes.js';
 import { linuxPeers } from './peers.js';
 import * as files from './process-files.js';
 import { processIdentity } from './process-identity.js';
 import * as states from './process-state.js';
 import * as table from './process-table.js';
 import { Origins } from './session-mark.js';
-import { replaceArgument } from './replace-argument.js';
 import * as starts from './start-marker.js';
 import { findTerminalReader } from './terminal-wait.js';
 

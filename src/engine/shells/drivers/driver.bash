@@ -12,6 +12,8 @@
 # What the driver needs is in functions, parsed once, before a user could alias a word of it; builtins are called
 # through `builtin`, and a user's function of that name is taken away again (see __sa_end).
 
+# Messages begin with this name (bash 5.0 and later).
+BASH_ARGV0=bash
 PS1='' PS2='' PS4='+ '
 shopt -s expand_aliases execfail
 shopt -u checkwinsize
@@ -139,9 +141,12 @@ __sa_hide() {
   [[ $__sa_st == 0 ]] || status="(exit $__sa_st); "
   __sa_text=$__sa_cmd
   {
+    # In POSIX mode `exit` cannot be the name of a function.
+    builtin printf '[[ ! -o posix ]] || { builtin set +o posix; __sa_posix=1; }\n'
     builtin declare -p "${!__sa_@}"
     builtin declare -f "${functions[@]}"
-    builtin printf 'unset -v BASH_EXECUTION_STRING\nPROMPT_COMMAND=$__sa_prompt\n\\__sa_rc "$1"\n'
+    builtin printf '[[ -z ${__sa_posix-} ]] || { builtin set -o posix; __sa_posix=; }\n'
+    builtin printf '\\builtin unset -v BASH_EXECUTION_STRING\nPROMPT_COMMAND=$__sa_prompt\n\\__sa_rc "$1"\n'
   } >|"$__sa_dir/hidden"
   builtin printf -v PROMPT_COMMAND '. %q "$?"; \\builtin eval "$PROMPT_COMMAND"' "$__sa_dir/hidden"
   builtin printf -v __sa_cmd \

@@ -34,7 +34,7 @@ describe('marks of warnings', () => {
       ['CPU at 90 % of its limit'],
       ['Memory at 90 % of its limit'],
       ['Processes at 90 % of its limit'],
-      ['Written to disks at 90 % of its limit'],
+      ['Disk writes at 90 % of its limit'],
     ]);
   });
 });
