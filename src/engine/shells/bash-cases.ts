@@ -3,8 +3,10 @@
  * recognised by their words, and steps of the driver make up for it. Any other text costs nothing.
  */
 
-/** What may end a script: unset variables, `${x?}`, `${!x}`, and errors in POSIX mode. */
-const ENDING = /\bset\b[^\n;|&]*(?:-[a-zA-Z]*u|nounset|posix)|\$\{[^}\n]*\?|\$\{!/;
+/** What may end a script: unset variables, `${x?}`, and errors in POSIX mode. */
+const ENDING = /\bset\b[^\n;|&]*(?:-[a-zA-Z]*u|nounset|posix)|\$\{[^}\n]*\?/;
+/** An alias has no effect in the compound command that defines it. */
+const DEFINING_ALIASES = /\balias\b/;
 /** What shows names of functions and variables. */
 const LISTING = new RegExp(
   [
@@ -29,7 +31,7 @@ export function stepsBefore(text: string): readonly string[] {
   return [
     // Outside of a loop `break` says so, and the text goes on.
     ...(isOutsideOfLoops ? ['__sa_text=$__sa_cmd __sa_cmd=__sa_run_apart'] : []),
-    ...(ENDING.test(text) ? ['__sa_make_whole'] : []),
+    ...(ENDING.test(text) && !DEFINING_ALIASES.test(text) ? ['__sa_make_whole'] : []),
     ...(exits && TRAP_ON_EXIT.test(text) ? ['__sa_note_exit_trap'] : []),
     ...(/\blastpipe\b/.test(text) ? ['__sa_without_jobs'] : []),
     ...(isListing ? ['__sa_hide'] : []),
