@@ -58,6 +58,8 @@ export interface App extends AsyncDisposable {
    * Undefined for other daemons.
    */
   readonly drain: ((reason: string) => Promise<void>) | undefined;
+  /** Counts an error that nothing has caught, for `/readyz` and the metrics. */
+  readonly countUncaught: () => void;
   /** Kills every process at once and removes the files without waiting. Used on a second signal. */
   readonly killAll: () => void;
   /** Notifies the clients, ends all processes and removes the files. Idempotent. */
@@ -128,7 +130,7 @@ async function build(options: AppOptions, closers: Disposables, closeAll: () => 
     dashboard: dashboardOf(address, configuration, services),
     reconfigure: (next) => reconfigure(options, next, parts),
     close,
-    ...waysToStop(engine, services, context, detachment),
+    ...controlsOf(engine, services, context, detachment),
     [Symbol.asyncDispose]: () => close('the daemon was stopped'),
   };
 }
@@ -141,15 +143,18 @@ const firstParts = ({ configuration, limits }: CurrentSettings, first: Configura
   platform: choosePlatform(first.adapter.platform),
 });
 
-/** The ways to stop beside closing: gently, and at once. */
-const waysToStop = (
+/** What the process does with it beside closing: stops it gently or at once, and counts errors. */
+const controlsOf = (
   engine: Engine,
   services: Services,
   context: RuntimeContext,
   detachment: Detachment | undefined,
-): Pick<App, 'drain' | 'killAll'> => ({
+): Pick<App, 'drain' | 'killAll' | 'countUncaught'> => ({
   drain: detachment ? undefined : drainOf(services, context),
   killAll: () => abandonEngine(engine),
+  countUncaught: () => {
+    services.readiness.countUncaught();
+  },
 });
 
 /** The parts of a running daemon. */

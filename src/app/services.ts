@@ -95,7 +95,8 @@ function withCluster(
   context: RuntimeContext,
 ): Pick<Services, 'cluster' | 'readiness'> {
   const cluster = buildCluster(engine, parts, context);
-  return { cluster, readiness: new Readiness({ isClosing: context.isClosing, pool: engine.pool, cluster }) };
+  const { isClosing, metrics } = context;
+  return { cluster, readiness: new Readiness({ isClosing, metrics, pool: engine.pool, cluster }) };
 }
 
 function buildRestores(

@@ -72,9 +72,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
     await within(LOG_FLUSH_MS, logging.close());
     throw await explainStartFailure(error, configuration);
   }
-  context.onFault((error) => {
-    log.error('an uncaught error; the daemon goes on', { error: textOf(error) });
-  });
+  goOnAfterFaults(context, app, log);
   const manager = new ServiceManager(context.env, log);
   if (app) {
     prepareStop(app, stop, log);
@@ -100,6 +98,13 @@ function detachedAs(configuration: Configuration, { env, cwd }: Context, options
   const isHolder = holdIn !== undefined && holdAs !== undefined;
   const holder = isHolder ? { directory: new HolderDirectory(holdIn), name: holdAs, end } : undefined;
   return detach(configuration, { holder, command });
+}
+
+function goOnAfterFaults(context: Context, app: App | undefined, log: Log): void {
+  context.onFault((error) => {
+    app?.countUncaught();
+    log.error('an uncaught error; the daemon goes on', { error: textOf(error) });
+  });
 }
 
 function prepareStop({ killAll, drain }: App, stop: StopSignals, log: Log): void {

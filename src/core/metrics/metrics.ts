@@ -61,6 +61,8 @@ export interface Metrics extends EgressMetrics, ClusterMetrics {
   llmUsed(provider: Candidate, usage: LlmUsage): void;
   /** Counts a notification to a webhook that was delivered or given up. */
   notificationEnded(event: NotificationEvent, outcome: NotificationOutcome): void;
+  /** Counts an error that nothing has caught. */
+  errorUncaught(): void;
   /** Counters of the bytes that commands print. */
   readonly output: OutputMeters;
 }
@@ -114,6 +116,7 @@ export const NO_METRICS: Metrics = {
   llmAnswered: noop,
   llmUsed: noop,
   notificationEnded: noop,
+  errorUncaught: noop,
   egressConnected: noop,
   egressTransferred: noop,
   requestRelayed: noop,

@@ -1,4 +1,5 @@
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
 import { settledWithin } from '../../core/time.js';
 import type { ClusterPort, RegistryState } from '../ports/cluster-port.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
@@ -11,11 +12,19 @@ export interface ReadinessOptions {
   readonly isClosing: () => boolean;
   readonly pool: Pick<ShellPool, 'assertCanStart'>;
   readonly cluster: Pick<ClusterPort, 'findObstacle' | 'runsSessions' | 'membership'>;
+  readonly metrics: Metrics;
+}
+
+/** Errors that nothing has caught. The daemon goes on after one, but what waited for its cause may hang. */
+export interface UncaughtErrors {
+  readonly count: number;
+  readonly lastAt: Date;
 }
 
 /** Reports whether the daemon would accept a command now. */
 export class Readiness {
   readonly #options: ReadinessOptions;
+  #uncaught: UncaughtErrors | undefined;
 
   constructor(options: ReadinessOptions) {
     this.#options = options;
@@ -24,6 +33,17 @@ export class Readiness {
   /** Whether the registry of the cluster answers; undefined without one. What is open goes on without it. */
   get registry(): RegistryState | undefined {
     return this.#options.cluster.membership?.registry;
+  }
+
+  /** The uncaught errors of this process; undefined without one. Their texts may have secrets, and are in the log alone. */
+  get uncaught(): UncaughtErrors | undefined {
+    return this.#uncaught;
+  }
+
+  /** Counts an uncaught error. */
+  countUncaught(): void {
+    this.#uncaught = { count: (this.#uncaught?.count ?? 0) + 1, lastAt: new Date() };
+    this.#options.metrics.errorUncaught();
   }
 
   /**

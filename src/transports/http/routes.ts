@@ -155,13 +155,12 @@ function addOwnRoutes(routes: FastifyInstance, options: RouteOptions): void {
   routes.get('/healthz', (_request, reply) => uncached(reply).send(HEALTHY));
   routes.get('/readyz', async (_request, reply) => {
     const obstacle = await readiness.findObstacle();
-    const { registry } = readiness;
-    const cluster = registry && { registry };
-    if (!obstacle) return uncached(reply).send({ status: 'ready', ...cluster });
+    const state = stateOf(readiness);
+    if (!obstacle) return uncached(reply).send({ status: 'ready', ...state });
     const { code: reason, message } = obstacle;
     return uncached(reply)
       .code(503)
-      .send({ status: 'unavailable', reason, message, ...cluster });
+      .send({ status: 'unavailable', reason, message, ...state });
   });
   if (metrics) {
     const onRequest = async (request: FastifyRequest) => {
@@ -174,6 +173,12 @@ function addOwnRoutes(routes: FastifyInstance, options: RouteOptions): void {
     );
   }
 }
+
+/** What an answer of `/readyz` has besides the status: each only if there is something to tell. */
+const stateOf = ({ registry, uncaught }: Readiness) => ({
+  ...(registry && { registry }),
+  ...(uncaught && { uncaught_errors: { count: uncaught.count, last_at: uncaught.lastAt.toISOString() } }),
+});
 
 /** False for what a proxy forwards, too. */
 const isFromThisMachine = ({ headers, socket: { remoteAddress } }: IncomingMessage): boolean =>

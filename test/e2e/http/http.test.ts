@@ -166,6 +166,26 @@ describe('/readyz', () => {
     await expect(get(daemon, '/healthz')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
+  it('tells how many errors nothing has caught, and when the last one was, without their texts', async () => {
+    using folder = makeFolder();
+    const fault = join(folder.path, 'fault.cjs');
+    writeFileSync(fault, "process.on('SIGUSR2', () => void Promise.reject(new Error('text of the fault')));\n");
+    await using daemon = await TestDaemon.start({ env: { NODE_OPTIONS: `--require ${fault}` } });
+    const before = Date.now();
+    for (const count of [1, 2]) {
+      daemon.signal('SIGUSR2');
+      const answer = await eventually(async () => {
+        const found = await get(daemon, '/readyz');
+        expect(found).toMatchObject({ status: 200, body: { status: 'ready', uncaught_errors: { count } } });
+        return found;
+      });
+      const { uncaught_errors: uncaught } = answer.body as { uncaught_errors: { last_at: string } };
+      expect(Date.parse(uncaught.last_at)).toBeGreaterThanOrEqual(before);
+      expect(answer.text).not.toContain('text of the fault');
+      expect((await get(daemon, '/metrics')).text).toContain(`shell_adapter_uncaught_errors_total ${String(count)}\n`);
+    }
+  });
+
   it('is 503 with the reason while shells cannot be started, and recovers', async () => {
     using folder = makeFolder();
     const shell = join(folder.path, 'bash');

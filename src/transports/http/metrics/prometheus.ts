@@ -23,7 +23,7 @@ import { ClusterCounters, RegistryCounters } from './cluster-metrics.js';
 import { CommandMetrics } from './command-metrics.js';
 import { EgressCounters } from './egress-metrics.js';
 import { registerGauges, type Sample } from './gauges.js';
-import { Instruments } from './instruments.js';
+import { type Count, Instruments } from './instruments.js';
 import { LlmMetrics } from './llm-metrics.js';
 import { mergeExpositions } from './merge-expositions.js';
 import { NotificationMetrics } from './notification-metrics.js';
@@ -47,6 +47,7 @@ export class PrometheusMetrics implements Metrics, Exposition {
   readonly #llm: LlmMetrics;
   readonly #egress: EgressCounters;
   readonly #notifications: NotificationMetrics;
+  readonly #countUncaught: Count;
   readonly #instruments: Instruments;
   #cluster: ClusterCounters | undefined;
   #shared: RegistryCounters | undefined;
@@ -68,6 +69,12 @@ export class PrometheusMetrics implements Metrics, Exposition {
     this.#llm = new LlmMetrics(registry);
     this.#egress = new EgressCounters(instruments);
     this.#notifications = new NotificationMetrics(instruments);
+    const uncaught = instruments.counter(
+      'uncaught_errors_total',
+      'Errors that nothing has caught, promises that were rejected included. The daemon goes on; its log has them.',
+      [],
+    );
+    this.#countUncaught = instruments.bind(uncaught, {});
     this.output = this.#commands.output;
   }
 
@@ -125,6 +132,10 @@ export class PrometheusMetrics implements Metrics, Exposition {
 
   egressTransferred(sentBytes: number, receivedBytes: number): void {
     this.#egress.transferred(sentBytes, receivedBytes);
+  }
+
+  errorUncaught(): void {
+    this.#countUncaught();
   }
 
   requestRelayed(outcome: 'ok' | ErrorCode, durationMs: number): void {
