@@ -30,6 +30,11 @@ const ATTEMPTS_MS = 12_000;
  * Not before, since programs may notice it.
  */
 const GENTLE_ATTEMPTS = 10;
+/**
+ * How long a fork of the shell that has received a signal is watched for its exec, in milliseconds. One that waits for a CPU,
+ * or for the shell, may take as long on a loaded machine.
+ */
+const EXEC_MS = 1000;
 /** How long such an attempt waits for the shell without letting anything else run, in milliseconds. */
 const SPIN_MS = 2;
 
@@ -70,6 +75,8 @@ export interface ForegroundSignal {
 interface Attempt {
   readonly tookEffect: boolean;
   readonly processes: ReportedProcess[];
+  /** Forks of the shell among them that handle the signal, and may yet exec: the program would not have received it. */
+  readonly forks?: readonly ProcessEntry[];
 }
 
 const NO_RECIPIENT: Attempt = { tookEffect: true, processes: [] };
@@ -82,18 +89,37 @@ const NO_EFFECT: Attempt = { tookEffect: false, processes: [] };
  * A signal that hits a program between fork(2) and exec(2), or one that is just ending, is lost, and a loop of short
  * programs continues unaffected. Therefore the shell is stopped briefly while its programs are inspected, and the
  * signal is repeated until it takes effect: on the shell, on a program that handles or ignores it, or on one that it
- * has killed. After some attempts the program is stopped as well.
+ * has killed. After some attempts the program is stopped as well. A fork that was taken for a subshell, and execs after the
+ * signal, has lost it in the handlers of the shell: it gets the signal again.
  * @returns the processes that received the signal in the last attempt; empty when there are none
  */
 export async function signalForeground(request: ForegroundSignal): Promise<ReportedProcess[]> {
   if (!request.shell.hasDriver) return signalReplacement(request);
   const deadline = performance.now() + ATTEMPTS_MS;
   for (let tries = 0; ; tries += 1) {
-    const { tookEffect, processes } = await request.shell.stops.take(() => attempt(request, tries));
-    if (tookEffect || request.isOver() || performance.now() > deadline) return processes;
+    const { tookEffect, processes, forks = [] } = await request.shell.stops.take(() => attempt(request, tries));
+    const hasReceived = tookEffect && !(await hasExeced(forks, request));
+    if (hasReceived || request.isOver() || performance.now() > deadline) return processes;
     await sleep(Math.random() * PAUSE_MS);
     if (request.isOver()) return processes;
   }
+}
+
+/**
+ * Waits until it shows whether one of these forks of the shell execs a program, and returns that. Before it does, the signal must
+ * not be sent again: a subshell would run its trap twice.
+ */
+async function hasExeced(forks: readonly ProcessEntry[], { shell, isOver }: ForegroundSignal): Promise<boolean> {
+  const { commandLine, isAlive, isEnding, isFork, readNow } = shell.processes;
+  const line = commandLine({ pid: shell.root.main, name: '' });
+  const isProgram = (fork: ProcessEntry) => isAlive(fork) && !isEnding(fork) && commandLine(fork) !== line;
+  // During execve(2) a process looks like one that is ending.
+  const isUndecided = (fork: ProcessEntry) => {
+    const now = readNow(fork.pid);
+    return now !== undefined && isAlive(fork) && (isEnding(fork) || isFork(now, shell.root.main));
+  };
+  await until(() => isOver() || forks.some(isProgram) || !forks.some(isUndecided), EXEC_MS);
+  return !isOver() && forks.some(isProgram);
 }
 
 function signalReplacement({ shell: { root, processes }, signal, onSend }: ForegroundSignal): ReportedProcess[] {
@@ -210,10 +236,11 @@ async function signalProgram(
   if (members.length === 0) return NO_EFFECT;
   const number = constants.signals[signal];
   const isHandled = !ENDING_SIGNALS.has(signal) || members.some((member) => machine.handlesSignal(member.pid, number));
+  const forks = ENDING_SIGNALS.has(signal) ? members.filter((member) => machine.isFork(member, pid)) : [];
   onSend(signal);
   if (!sendSignal(-foregroundGroup, signal)) return { tookEffect: false, processes };
   resumeProgram();
-  if (isHandled) return { tookEffect: true, processes };
+  if (isHandled) return { tookEffect: true, processes, forks };
   await until(() => !members.some(isAlive));
   return {
     tookEffect: members.some((member) => isAlive(member) || machine.exitSignal(member.pid) === number),
@@ -222,8 +249,8 @@ async function signalProgram(
 }
 
 /** Polls a condition until a deadline; returns whether it became true. */
-async function until(isSo: () => boolean): Promise<boolean> {
-  const deadline = performance.now() + STEP_MS;
+async function until(isSo: () => boolean, ms = STEP_MS): Promise<boolean> {
+  const deadline = performance.now() + ms;
   while (!isSo()) {
     if (performance.now() > deadline) return false;
     await sleep(1);

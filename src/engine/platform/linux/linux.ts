@@ -41,6 +41,7 @@ const processes: Processes = {
   isWaitingForCpu: states.isWaitingForCpu,
   isWaitingCopy: states.isWaitingCopy,
   isBeforeExec: states.isBeforeExec,
+  isFork: states.isFork,
   exitSignal: states.exitSignal,
   isThread: states.isThread,
   descriptorTarget: files.descriptorTarget,

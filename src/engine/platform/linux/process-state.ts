@@ -52,7 +52,14 @@ export const isWaitingForCpu = (entry: ProcessEntry): boolean =>
  * meanwhile. Just before it execs, it has handlers of its own, so that `isBeforeExec` does not tell it from a subshell.
  */
 export const isWaitingCopy = (child: ProcessEntry, shellPid: number): boolean =>
-  (isWaitingForCpu(child) || isStoppedEarly(child)) && commandLine(child) === commandLine({ pid: shellPid, name: '' });
+  (isWaitingForCpu(child) || isStoppedEarly(child)) && isCopy(child, shellPid);
+
+/** Whether a process has the command line of the shell that has forked it: it has not exec'ed. */
+const isCopy = (child: ProcessEntry, shellPid: number): boolean =>
+  commandLine(child) === commandLine({ pid: shellPid, name: '' });
+
+const hasHandlersOf = (child: ProcessEntry, shellPid: number): boolean =>
+  caughtSignals(child.pid) === caughtSignals(shellPid);
 
 const isStoppedEarly = (entry: ProcessEntry): boolean =>
   isYoung(entry) && entry.state === 'T' && entry.cpuTicks < WORKING_TICKS;
@@ -61,9 +68,16 @@ const isStoppedEarly = (entry: ProcessEntry): boolean =>
  * Whether a shell has just forked this process, which is about to exec a program: it still has the shell's command
  * line, and the shell's signal handlers, in which signals are lost. (A subshell has its own handlers.)
  */
-export function isBeforeExec(child: ProcessEntry, shellPid: number): boolean {
-  const isCopy = commandLine(child) === commandLine({ pid: shellPid, name: '' });
-  return isYoung(child) && isCopy && isAlive(child) && caughtSignals(child.pid) === caughtSignals(shellPid);
+export const isBeforeExec = (child: ProcessEntry, shellPid: number): boolean =>
+  isYoung(child) && isCopy(child, shellPid) && isAlive(child) && hasHandlersOf(child, shellPid);
+
+/**
+ * Whether a process may be a fork of a shell that has not exec'ed, however long ago it was started: a loaded machine may have
+ * it wait. A subshell has handlers of its own, and sleeps or works.
+ */
+export function isFork(child: ProcessEntry, shellPid: number): boolean {
+  const hasDoneNothing = child.state !== 'S' && child.cpuTicks < WORKING_TICKS;
+  return isCopy(child, shellPid) && isAlive(child) && (hasDoneNothing || hasHandlersOf(child, shellPid));
 }
 
 /** Index of the exit code among the fields after the name in /proc/PID/stat. */

@@ -76,6 +76,7 @@ function statesOf(snapshots: ProcessSnapshots): ProcessStates {
     isWaitingForCpu: () => false,
     isWaitingCopy: () => false,
     isBeforeExec: () => false,
+    isFork: () => false,
     exitSignal: () => 0,
     isThread: () => false,
   };
