@@ -23,17 +23,24 @@ const TRAP_ON_EXIT = /\btrap\b[^\n]*\b(?:EXIT|0)\b/;
 const LEAVING_A_LOOP = /\b(?:break|continue)\b/;
 const LOOP = /\b(?:for|while|until|select)\b/;
 
+const LASTPIPE = /\blastpipe\b/;
+
+const exits = (text: string): boolean => EXIT.test(text.replaceAll(ASKING_ABOUT_EXIT, ''));
+const lists = (text: string): boolean => LISTING.test(text) && !exits(text);
+
+/** The steps of the driver, in their order, and the texts that need them. */
+const STEPS: readonly (readonly [step: string, isFor: (text: string) => boolean])[] = [
+  // Outside of a loop `break` says so, and the text goes on.
+  [
+    '__sa_text=$__sa_cmd __sa_cmd=__sa_run_apart',
+    (text) => LEAVING_A_LOOP.test(text) && !LOOP.test(text) && !lists(text),
+  ],
+  ['__sa_make_whole', (text) => ENDING.test(text) && !DEFINING_ALIASES.test(text)],
+  ['__sa_note_exit_trap', (text) => TRAP_ON_EXIT.test(text) && exits(text)],
+  ['__sa_without_jobs', (text) => LASTPIPE.test(text)],
+  ['__sa_hide', lists],
+];
+
 /** Returns the steps of the driver before a command that its words make necessary. */
-export function stepsBefore(text: string): readonly string[] {
-  const exits = EXIT.test(text.replaceAll(ASKING_ABOUT_EXIT, ''));
-  const isListing = LISTING.test(text) && !exits;
-  const isOutsideOfLoops = LEAVING_A_LOOP.test(text) && !LOOP.test(text) && !isListing;
-  return [
-    // Outside of a loop `break` says so, and the text goes on.
-    ...(isOutsideOfLoops ? ['__sa_text=$__sa_cmd __sa_cmd=__sa_run_apart'] : []),
-    ...(ENDING.test(text) && !DEFINING_ALIASES.test(text) ? ['__sa_make_whole'] : []),
-    ...(exits && TRAP_ON_EXIT.test(text) ? ['__sa_note_exit_trap'] : []),
-    ...(/\blastpipe\b/.test(text) ? ['__sa_without_jobs'] : []),
-    ...(isListing ? ['__sa_hide'] : []),
-  ];
-}
+export const stepsBefore = (text: string): readonly string[] =>
+  STEPS.flatMap(([step, isFor]) => (isFor(text) ? [step] : []));
