@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+
+import { stepsBefore } from '../../../../src/engine/shells/bash-cases.js';
+
+const WHOLE = '__sa_make_whole';
+const HIDE = '__sa_hide';
+
+it.each<readonly [text: string, steps: readonly string[]]>([
+  ['for f in *; do echo "${f%.txt}"; done', []],
+  ['set -e; make && echo done', []],
+  ['declare -A map; map[a]=1; export PATH=/bin', []],
+  ['for i in 1 2; do [ $i = 1 ] && continue; break; done', []],
+  ['set -euo pipefail\nmake', [WHOLE]],
+  ['set -o nounset; echo "$x"', [WHOLE]],
+  ['echo "${x:?is needed}"', [WHOLE]],
+  ['shopt -s expand_aliases; alias a=b; set -u', []],
+  ["trap 'rm -f x' EXIT; exit 3", ['__sa_note_exit_trap']],
+  ["trap 'rm -f x' EXIT; make", []],
+  ['continue', ['__sa_text=$__sa_cmd __sa_cmd=__sa_run_apart']],
+  ['shopt -s lastpipe; ls | read -r x', ['__sa_without_jobs']],
+  ['declare -F', [HIDE]],
+  ['set | grep x', [HIDE]],
+  ['type -t exit', [HIDE]],
+  ['set -u; declare -p x', [WHOLE, HIDE]],
+  ['declare -F; exit 3', []],
+])('the driver’s steps before %j', (text, steps) => {
+  expect(stepsBefore(text)).toEqual(steps);
+});
