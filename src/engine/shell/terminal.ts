@@ -146,10 +146,17 @@ export class Terminal {
    * has it open: a program that replaces the shell with its streams redirected would get SIGHUP.
    * @param keepsLastOutput holds it even longer, so that the last output of a program that exits is not lost. This delays the
    * exit event by node-pty's 200 ms.
+   * @throws the system's error when it cannot be held for the last output; other commands run all the same
    */
   holdOpen(keepsLastOutput: boolean): void {
     this.#keepsLastOutput = keepsLastOutput;
-    if (!this.#hasExited) this.#openSlave();
+    if (this.#hasExited) return;
+    try {
+      this.#openSlave();
+    } catch (error) {
+      // EMFILE: only a program that replaces the shell needs it.
+      if (keepsLastOutput) throw error;
+    }
   }
 
   /** Pauses or resumes reading; a paused program blocks when the terminal's buffer is full. */
