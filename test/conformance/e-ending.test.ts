@@ -120,8 +120,8 @@ const more: Trap[] = [
     steps: [run('command exit 13; echo no', { exit_code: 13, session_state: oneOf('alive', 'restarted') })],
   },
   exits('exit 0', 'E2o', 'false; exit 0', 0),
-  exits('a failed ${x:?}', 'E2p', 'f() { : "${nope:?gone}"; }; f; echo no', 1, { stderr: /nope: gone/ }),
-  exits('set -u', 'E2q', 'set -u; echo $nope_xyz; echo no', 1, { stderr: /nope_xyz: unbound variable/ }),
+  exits('a failed ${x:?}', 'E2p', 'f() { : "${nope:?gone}"; }; f; echo no', 127, { stderr: /nope: gone/ }),
+  exits('set -u', 'E2q', 'set -u; echo $nope_xyz; echo no', 127, { stderr: /nope_xyz: unbound variable/ }),
   {
     id: 'E4',
     title: 'exit in subshells, pipelines and substitutions does not end the command',

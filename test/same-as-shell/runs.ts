@@ -29,11 +29,12 @@ export class Runs implements AsyncDisposable {
   readonly #shell: ShellName;
   readonly #daemon: TestDaemon;
   readonly #client: WireClient;
-  readonly #root = realpathSync(mkdtempSync(join(tmpdir(), 'same-as-shell-')));
+  readonly #root: string;
   #env: Readonly<Record<string, string>> = {};
   #count = 0;
 
-  private constructor(shell: ShellName, daemon: TestDaemon, client: WireClient) {
+  private constructor(shell: ShellName, root: string, daemon: TestDaemon, client: WireClient) {
+    this.#root = root;
     this.#shell = shell;
     this.#daemon = daemon;
     this.#client = client;
@@ -41,11 +42,13 @@ export class Runs implements AsyncDisposable {
 
   static async start(shell: ShellName): Promise<Runs> {
     const prewarm = { sessions: RUNS_AT_A_TIME, one_shots: RUNS_AT_A_TIME };
+    // fish writes into the home directory.
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'same-as-shell-')));
     const daemon = await TestDaemon.start({
-      launcher: ['env', '-i', `PATH=${process.env['PATH']}`, 'HOME=/nonexistent', 'LC_ALL=C.UTF-8'],
+      launcher: ['env', '-i', `PATH=${process.env['PATH']}`, `HOME=${root}`, 'LC_ALL=C.UTF-8'],
       settings: { adapter: { prewarm, shell } },
     });
-    const runs = new Runs(shell, daemon, await WireClient.connect(daemon.url));
+    const runs = new Runs(shell, root, daemon, await WireClient.connect(daemon.url));
     await runs.#readEnvironment();
     return runs;
   }

@@ -19,6 +19,8 @@ const LISTING = new RegExp(
 const EXIT = /\bexit\b/;
 /** What asks about the name `exit` alone does not call it. */
 const ASKING_ABOUT_EXIT = /\b(?:type|command\s+-[vV])\b[^\n;|&]*\bexit\b/g;
+/** What may change the words by which the driver comes back. */
+const CHANGING_NAMES = /\b(?:enable|alias|eval)\b|\bcompgen\s+-\w*[bk]/;
 const TRAP_ON_EXIT = /\btrap\b[^\n]*\b(?:EXIT|0)\b/;
 const LEAVING_A_LOOP = /\b(?:break|continue)\b/;
 const LOOP = /\b(?:for|while|until|select)\b/;
@@ -26,7 +28,7 @@ const LOOP = /\b(?:for|while|until|select)\b/;
 const LASTPIPE = /\blastpipe\b/;
 
 const exits = (text: string): boolean => EXIT.test(text.replaceAll(ASKING_ABOUT_EXIT, ''));
-const lists = (text: string): boolean => LISTING.test(text) && !exits(text);
+const lists = (text: string): boolean => LISTING.test(text) && !exits(text) && !CHANGING_NAMES.test(text);
 
 /** The steps of the driver, in their order, and the texts that need them. */
 const STEPS: readonly (readonly [step: string, isFor: (text: string) => boolean])[] = [
