@@ -170,6 +170,7 @@ const UNSHOWN = [
   'shell_adapter_sessions_opened_total',
   'shell_adapter_llm_call_duration_seconds_bucket',
   'shell_adapter_egress_bytes_total',
+  'shell_adapter_uncaught_errors_total',
   'shell_adapter_llm_calls_running',
   'shell_adapter_limit',
 ];
