@@ -132,18 +132,25 @@ export class UseMeter {
 
   /** Stops measuring; returns the limits that the command has exceeded, as far as known. */
   end(): readonly Breach[] {
-    if (!this.#measured) return [];
-    const { group, limits } = this.#measured;
+    const measured = this.#measured;
+    if (!measured) return [];
+    this.#measured = undefined;
+    try {
+      this.#measureEnd(measured);
+    } catch {
+      // Without a free file descriptor, no process can be looked at: what the samples have told stands.
+    }
+    return judgeUsage(measured.limits, asUsage(this.#use)).filter(({ share }) => share > 1);
+  }
+
+  #measureEnd(measured: Measured): void {
+    const { group } = measured;
     // A command that was sampled before is sampled once more: the last sample may be old.
-    const mustSample = this.#use.peakTasks !== null || hasWrittenTooMuch(this.#measured);
-    const sample = mustSample ? group.sample() : undefined;
-    if (sample) this.note(sample);
+    if (this.#use.peakTasks !== null || hasWrittenTooMuch(measured)) this.note(group.sample());
     const [cpuMs, cpuAtStart] = [group.cpuMs(), this.#start.cpuMs];
     if (cpuMs !== undefined && cpuAtStart !== undefined) {
       this.#use = { ...this.#use, cpuMs: Math.max(0, cpuMs - cpuAtStart) };
     }
-    this.#measured = undefined;
-    return judgeUsage(limits, asUsage(this.#use)).filter(({ share }) => share > 1);
   }
 }
 
