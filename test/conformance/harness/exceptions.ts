@@ -44,7 +44,6 @@ const ON_POSIX: Exceptions = {
     G16: READING_UNKNOWN,
   },
   'K. Hostile: builtins': { K3: NOT_ENDED },
-  'K. Hostile: variables and traps': { K6b: NOT_ENDED, K6c: NOT_ENDED },
   'K. Hostile: forgery': { K10g: NOT_ENDED },
 };
 

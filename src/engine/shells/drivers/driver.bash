@@ -138,19 +138,20 @@ __sa_hide() {
   while builtin read -r line; do
     [[ $line != 'declare -f __sa_'* ]] || functions+=("${line##* }")
   done <"$__sa_dir/list"
-  [[ $__sa_st == 0 ]] || status="(exit $__sa_st); "
+  [[ $__sa_st == 0 ]] || status="(\\builtin exit $__sa_st); "
   __sa_text=$__sa_cmd
   {
     # In POSIX mode `exit` cannot be the name of a function.
-    builtin printf '[[ ! -o posix ]] || { builtin set +o posix; __sa_posix=1; }\n'
-    builtin declare -p "${!__sa_@}"
+    builtin printf '[[ ! -o posix ]] || { \\builtin set +o posix; __sa_posix=1; }\n'
+    # Not by `declare`, which the user may have made a function.
+    for line in "${!__sa_@}"; do builtin printf '%s=%q\n' "$line" "${!line}"; done
     builtin declare -f "${functions[@]}"
-    builtin printf '[[ -z ${__sa_posix-} ]] || { builtin set -o posix; __sa_posix=; }\n'
+    builtin printf '[[ -z ${__sa_posix-} ]] || { \\builtin set -o posix; __sa_posix=; }\n'
     builtin printf '\\builtin unset -v BASH_EXECUTION_STRING\nPROMPT_COMMAND=$__sa_prompt\n\\__sa_rc "$1"\n'
   } >|"$__sa_dir/hidden"
-  builtin printf -v PROMPT_COMMAND '. %q "$?"; \\builtin eval "$PROMPT_COMMAND"' "$__sa_dir/hidden"
+  builtin printf -v PROMPT_COMMAND '\\builtin . %q "$?"; \\builtin eval "$PROMPT_COMMAND"' "$__sa_dir/hidden"
   builtin printf -v __sa_cmd \
-    'builtin unset -f %s; builtin unset -v %s; BASH_EXECUTION_STRING=%q; %sbuiltin eval "$BASH_EXECUTION_STRING"; . %q "$?"' \
+    '\\builtin unset -f %s; \\builtin unset -v %s; BASH_EXECUTION_STRING=%q; %s\\builtin eval "$BASH_EXECUTION_STRING"; \\builtin . %q "$?"' \
     "${functions[*]}" "${!__sa_*}" "$__sa_text" "$status" "$__sa_dir/hidden"
 }
 
