@@ -19,6 +19,8 @@ const COMMAND_TIMEOUT_MS = 400_000;
 const COLUMNS = 200;
 /** The prompt of the shell: a character that no program prints. */
 const PROMPT = '\u001e';
+/** DECSTR, which stripVTControlCharacters() does not know. */
+const SOFT_RESET = '\u001b[!p';
 /** A question of a program, and the answer that the page shows behind it. */
 const QUESTION = /^(.*\[y\/N\](?: \([^)]*\))?) (\S.*)$/;
 
@@ -129,7 +131,7 @@ export class TypedShell implements AsyncDisposable {
 /** What a terminal shows of an output, without colours: what is written over, such as a spinner, is not there. */
 function shownText(output: string): string {
   // npm moves its spinner to the first column with CSI G.
-  const text = stripVTControlCharacters(output.replaceAll('\u001b[1G', '\r'));
+  const text = stripVTControlCharacters(output.replaceAll('\u001b[1G', '\r').replaceAll(SOFT_RESET, ''));
   const lines = text.split('\n').map((line) => line.split('\r').findLast((part) => part !== '') ?? '');
   return lines.join('\n');
 }
