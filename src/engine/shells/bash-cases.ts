@@ -24,23 +24,25 @@ const CHANGING_NAMES = /\b(?:enable|alias|eval)\b|\bcompgen\s+-\w*[bk]/;
 const TRAP_ON_EXIT = /\btrap\b[^\n]*\b(?:EXIT|0)\b/;
 const LEAVING_A_LOOP = /\b(?:break|continue)\b/;
 const LOOP = /\b(?:for|while|until|select)\b/;
+const TRACING = /\bset\b[^\n;|&]*(?:-[a-zA-Z]*x|xtrace)/;
 
+/** Descriptors in which bash keeps what a redirection replaces. */
+const TAKING_NUMBERS = /\bexec\b[^\n]*\b1\d[<>]/;
 const LASTPIPE = /\blastpipe\b/;
 
+/** In a script a trace has one `+`, and `break` outside of a loop says so. */
+const runsApart = (text: string): boolean => TRACING.test(text) || (LEAVING_A_LOOP.test(text) && !LOOP.test(text));
 const exits = (text: string): boolean => EXIT.test(text.replaceAll(ASKING_ABOUT_EXIT, ''));
 const lists = (text: string): boolean => LISTING.test(text) && !exits(text) && !CHANGING_NAMES.test(text);
 
 /** The steps of the driver, in their order, and the texts that need them. */
 const STEPS: readonly (readonly [step: string, isFor: (text: string) => boolean])[] = [
-  // Outside of a loop `break` says so, and the text goes on.
-  [
-    '__sa_text=$__sa_cmd __sa_cmd=__sa_run_apart',
-    (text) => LEAVING_A_LOOP.test(text) && !LOOP.test(text) && !lists(text),
-  ],
   ['__sa_make_whole', (text) => ENDING.test(text) && !DEFINING_ALIASES.test(text)],
   ['__sa_note_exit_trap', (text) => TRAP_ON_EXIT.test(text) && exits(text)],
   ['__sa_without_jobs', (text) => LASTPIPE.test(text)],
+  ['__sa_free_numbers', (text) => TAKING_NUMBERS.test(text)],
   ['__sa_hide', lists],
+  ['__sa_run_apart', runsApart],
 ];
 
 /** Returns the steps of the driver before a command that its words make necessary. */

@@ -50,7 +50,7 @@ export type StatePart = 'variables' | 'state' | 'settings';
  */
 export const DRIVER_FILES: readonly string[] = [
   ...['variables.0', 'variables.1', 'state.0', 'state.1', 'settings.0', 'settings.1'],
-  ...['list', 'trap', 'loop', 'modes', 'instead', 'hidden'],
+  ...['list', 'trap', 'loop', 'modes', 'instead', 'hidden', 'read'],
 ];
 
 /** How a program is started. */

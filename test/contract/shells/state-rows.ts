@@ -59,6 +59,37 @@ export const STATE_ROWS: readonly Row[] = [
     steps: [
       run('continue\necho "a $?"\nbreak\necho b', { stdout: 'a 0\nb\n', stderr: /continue: only.*\n.*break: only/ }),
       run('for i in 1 2; do break; done; echo $i', { stdout: '1\n' }),
+      run('break; declare kept=yes', { stderr: /break: only/ }),
+      run('echo $kept', { stdout: 'yes\n' }),
+    ],
+  },
+  {
+    title: 'traces have one sign, and the lines of the text',
+    only: ['bash'],
+    steps: [
+      run('set -x; echo a; f() { exit 4; }\necho $LINENO "$(echo b)"\nf', {
+        stdout: 'a\n2 b\n',
+        stderr: '+ echo a\n++ echo b\n+ echo 2 b\n+ f\n+ exit 4\n',
+        exitCode: 4,
+      }),
+      run('echo "$?"', { stdout: '4\n', stderr: '+ echo 4\n' }),
+      runWith({ stdin: 'given' }, 'cat; set +x', { stdout: 'given', stderr: '+ cat\n+ set +x\n' }),
+      run("set -x; trap 'echo bye' EXIT; exit 3", {
+        stdout: 'bye\n',
+        stderr: "+ trap 'echo bye' EXIT\n+ exit 3\n++ echo bye\n",
+        exitCode: 3,
+      }),
+      run('kill -INT $$; echo no', { stderr: /^\+ kill -INT \d+\n$/, exitCode: 130 }),
+      run('set +x; echo "$LINENO"; [[ -t 0 ]]', { stdout: '1\n', stderr: '+ set +x\n' }),
+    ],
+  },
+  {
+    title: 'descriptors from 10 on are the command’s own',
+    only: ['bash'],
+    steps: [
+      run('exec 10>a 12>b 13>c; echo hi >&12; cat b', { stdout: 'hi\n' }),
+      run('echo more >&12; exec 10>&- 12>&- 13>&-; cat b', { stdout: 'hi\nmore\n' }),
+      run('exec 10>a; exec 11>b; echo again >&11; cat b', { stdout: 'again\n' }),
     ],
   },
   {

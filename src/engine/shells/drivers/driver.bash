@@ -40,7 +40,8 @@ __sa_held='' __sa_text='' __sa_whole='' __sa_exit_trap='' __sa_debug='' __sa_mon
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
 # A user's trap on INT is put aside for that moment.
 exit() {
-  builtin local -i __sa_last=$?
+  # A trace shows the call alone. The options come back at the end of the function.
+  { builtin local -i __sa_last=$?; builtin local - __sa_options=$-; builtin set +x; } 2>/dev/null
   # A trap on DEBUG calls `exit` again before each command of the driver, until the loop takes the trap away. Within a trap
   # the current command is still the one before which it runs.
   [[ -z $__sa_debug ]] || builtin return 0
@@ -58,7 +59,7 @@ exit() {
       __sa_code=2
     fi
   fi
-  [[ -z $__sa_exit_trap ]] || __sa_run_exit_trap
+  [[ -z $__sa_exit_trap ]] || __sa_run_exit_trap "$__sa_options"
   [[ $__sa_mode != [tuTU] ]] || __sa_close
   builtin trap -p INT >|"$__sa_dir/trap"
   __sa_int=1
@@ -68,7 +69,8 @@ exit() {
   builtin exit "$__sa_code"
 }
 
-# Runs a trap on EXIT that the command has set itself, as the end of a script does; the one from before comes back.
+# Runs a trap on EXIT that the command has set itself, as the end of a script does; the one from before comes back. Takes
+# the options, as in `$-`.
 __sa_run_exit_trap() {
   builtin local -a __sa_words
   builtin local "__sa_before=${__sa_exit_trap%-}" __sa_now
@@ -78,6 +80,8 @@ __sa_run_exit_trap() {
   builtin eval "__sa_words=($__sa_now)"
   builtin trap - EXIT
   builtin eval "$__sa_before"
+  # The trap is traced as the command is.
+  [[ $1 != *x* ]] || __sa_words[2]="{ builtin set -x; __sa_rc $__sa_code; } 2>/dev/null; ${__sa_words[2]}"$'\n{ builtin set +x; } 2>/dev/null'
   __sa_rc "$__sa_code"
   builtin eval "${__sa_words[2]}"
 }
@@ -118,8 +122,37 @@ __sa_end_whole() {
   __sa_whole=
 }
 
-# Runs a text outside of any loop: the driver's own loop does not count in a function.
-__sa_run_apart() { builtin eval "$__sa_text"; }
+# Has the shell read the command itself, from a file in place of the terminal: traces have one `+` then, and there is no loop
+# that `break` could leave. It is one compound command, so that the prompt hook comes after all of it. An interactive shell
+# would tell of background jobs.
+__sa_run_apart() {
+  [[ $__sa_mode == [oOiI] && -z $__sa_text && $__sa_cmd != *@(@(alias|coproc|PROMPT_COMMAND)[[:space:]+=]|exec*([[:space:]])\(|function+([[:space:]])exec)* ]] ||
+    builtin return 0
+  builtin local "rest=${__sa_cmd//[&<>|]&/}" input='<&255'
+  [[ ${rest//&>/} != *'&'* ]] && ! builtin declare -F exec >|/dev/null || builtin return 0
+  __sa_make_whole
+  [[ -n $__sa_whole ]] || builtin return 0
+  [[ $__sa_mode == [oO] ]] || input='<"$__sa_slot.in"'
+  {
+    # Lines count from one again: an assignment to LINENO lasts only where no line of a command is noted.
+    builtin printf '{ \\builtin :; } <<<$((LINENO=0)); __sa_rc %s && \\builtin true; { %s%s\n}' "$__sa_st" "$__sa_set" "$__sa_cmd"
+    builtin printf ' %s >"$__sa_slot.out" 2>"$__sa_slot.err" 101>&- 100<&-\n' "$input"
+  } >|"$__sa_dir/read" || builtin return 0
+  # Not by `builtin`, with which redirections do not stay.
+  \exec <"$__sa_dir/read"
+  __sa_mode=x
+}
+
+# Frees the descriptors that a command wants by their numbers. Bash keeps what a redirection replaces in the first free ones
+# from 10 on: they are occupied until the redirections of the command are made.
+__sa_free_numbers() {
+  ! builtin declare -F exec >|/dev/null || builtin return 0
+  builtin local fd close=
+  for fd in {10..29}; do
+    [[ -e /dev/fd/$fd ]] || { builtin eval "\\exec $fd</dev/null"; close+=" $fd>&-"; }
+  done
+  __sa_cmd="{ \\exec$close; __sa_rc $__sa_st && \\builtin true; } 2>/dev/null; $__sa_cmd"
+}
 
 # Runs a command without job control, where `lastpipe` has an effect.
 __sa_without_jobs() {
@@ -197,10 +230,13 @@ __sa_end() {
   fi
   __sa_st=${__sa_code:-$1} __sa_k= __sa_exit_trap= __sa_text=
   [[ -z $__sa_whole ]] || __sa_end_whole
-  if [[ $__sa_mode == [tuTU] ]]; then
-    __sa_close
-    __sa_tidy
-  fi
+  case $__sa_mode in
+    [tuTU])
+      __sa_close
+      __sa_tidy
+      ;;
+    x) \exec <&255 ;;
+  esac
   builtin printf -v __sa_k k
   [[ $__sa_k == k ]] || __sa_take_back
   if [[ -n $__sa_int ]]; then
@@ -384,9 +420,11 @@ __sa_align() {
 __sa_surround() {
   [[ $__sa_held != *u* ]] || __sa_make_whole
   # With `shopt -s nocasematch` there may be none.
-  [[ $__sa_mode == [A-Z] && -e $__sa_slot.pre ]] || builtin return 0
-  __sa_post=$__sa_slot.post
-  builtin . "$__sa_slot.pre" || builtin return 0
+  if [[ $__sa_mode == [A-Z] && -e $__sa_slot.pre ]]; then
+    __sa_post=$__sa_slot.post
+    builtin . "$__sa_slot.pre" || builtin return 0
+  fi
+  [[ $__sa_held != *x* ]] || __sa_run_apart
 }
 
 # The prompt hook: at the start, and again whenever an interrupt has unwound the shell to its prompt. The loop must be
@@ -433,14 +471,15 @@ while ((1)); do while '\
 '\builtin eval "$__sa_set$__sa_cmd" 1>&2 2>&1 101>&- 100<&-; { __sa_end "$?"; } 2>/dev/null; \builtin continue ;; '\
 '[uU]) \builtin printf "\e]7711;a%s\a" "$__sa_nonce"; __sa_rc "$__sa_st" && \builtin true; '\
 '\builtin eval "$__sa_set$__sa_cmd" <"$__sa_slot.in" 1>&2 2>&1 101>&- 100<&-; { __sa_end "$?"; } 2>/dev/null; \builtin continue ;; '\
+'x) \builtin break 2 ;; '\
 'q) \builtin exit 0 101>&- 100<&- ;; esac; '\
 '__sa_st=$? __sa_k=; \builtin printf -v __sa_k k; '\
 'if [[ $__sa_k$__sa_set$__sa_code$__sa_int$__sa_post == k && $- != *[aux]* && $__sa_cmd != *enable* && '\
 '${PROMPT_COMMAND-}${PS1-}${PS2-} == "$__sa_prompt" ]]; then '\
 '\builtin printf "%s %d %s %s\\0" "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >&101; __sa_nonce=; \builtin jobs; '\
 'else __sa_end "$__sa_st"; fi; '\
-'done; done; __sa_code=${__sa_code:-0}'
+'done; done; [[ $__sa_mode == x ]] || __sa_code=${__sa_code:-0}'
 # A `break 9` leaves both loops: the daemon then types a newline, which brings the prompt, and this hook, back.
-__sa_prompt='\__sa_hook "$?"; \builtin eval "$__sa_loop"; \builtin printf "idle 0 0 /\0" >&101'
+__sa_prompt='\__sa_hook "$?"; \builtin eval "$__sa_loop"; [[ $__sa_mode == x ]] || \builtin printf "idle 0 0 /\0" >&101'
 PROMPT_COMMAND=$__sa_prompt
 builtin printf 'ready 0 0 %s\0' "$PWD" >&101

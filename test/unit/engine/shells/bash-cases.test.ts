@@ -4,6 +4,7 @@ import { stepsBefore } from '../../../../src/engine/shells/bash-cases.js';
 
 const WHOLE = '__sa_make_whole';
 const HIDE = '__sa_hide';
+const APART = '__sa_run_apart';
 
 it.each<readonly [text: string, steps: readonly string[]]>([
   ['for f in *; do echo "${f%.txt}"; done', []],
@@ -16,8 +17,12 @@ it.each<readonly [text: string, steps: readonly string[]]>([
   ['shopt -s expand_aliases; alias a=b; set -u', []],
   ["trap 'rm -f x' EXIT; exit 3", ['__sa_note_exit_trap']],
   ["trap 'rm -f x' EXIT; make", []],
-  ['continue', ['__sa_text=$__sa_cmd __sa_cmd=__sa_run_apart']],
+  ['continue', [APART]],
+  ['set -ex; make', [APART]],
+  ['set -o xtrace; set -u', [WHOLE, APART]],
   ['shopt -s lastpipe; ls | read -r x', ['__sa_without_jobs']],
+  ['exec 9>lock; flock 9', []],
+  ['exec 12>log', ['__sa_free_numbers']],
   ['declare -F', [HIDE]],
   ['set | grep x', [HIDE]],
   ['type -t exit', [HIDE]],
