@@ -102,7 +102,16 @@ export class CommandLifecycle<Outcome> {
       const handlers = this.#handlers[step];
       this.#handlers[step] = undefined;
       // A handler may take another one back.
-      if (handlers) for (const run of [...handlers]) run(outcome);
+      for (const run of [...(handlers ?? [])]) {
+        try {
+          run(outcome);
+        } catch (error) {
+          // The command is answered all the same, and the daemon counts the error as an uncaught one.
+          setImmediate(() => {
+            throw error;
+          });
+        }
+      }
     }
   }
 }

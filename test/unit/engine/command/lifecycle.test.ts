@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { CommandLifecycle, END_STEPS, PHASES } from '../../../../src/engine/command/lifecycle.js';
 
@@ -44,6 +44,23 @@ describe('the lifecycle of a command', () => {
     expect([done.length, lifecycle.phase]).toEqual([answer, 'settled']);
     await nextTurn();
     expect([done, lifecycle.phase]).toEqual([expected, 'published']);
+  });
+
+  it('answers though a handler fails, runs the others, and lets the error be an uncaught one', async () => {
+    vi.useFakeTimers({ toFake: ['setImmediate'] });
+    const lifecycle = new CommandLifecycle<string>();
+    const done: string[] = [];
+    lifecycle.atEnd('limits', () => {
+      throw new Error('no descriptor');
+    });
+    lifecycle.atEnd('limits', () => done.push('limits'));
+    lifecycle.atEnd('audit', () => done.push('audit'));
+    lifecycle.settle('a');
+    await expect(lifecycle.finished).resolves.toBe('a');
+    expect(() => vi.runAllTimers()).toThrow('no descriptor');
+    vi.runAllTimers();
+    vi.useRealTimers();
+    expect([done, lifecycle.phase]).toEqual([['limits', 'audit'], 'published']);
   });
 
   it('is drawn in the documentation with all phases and steps, in order', () => {
