@@ -11,11 +11,6 @@ const NO_TRAP = 'fish has no such trap';
 
 /** Rows of the contract that fish makes impossible, with the reason. */
 export const LEFT_OUT: ReadonlyMap<string, string> = new Map([
-  ['an error that ends a script ends the command, and the state stays', 'it is about bash alone'],
-  ['exit runs a trap on EXIT that the command has set', 'it is about bash alone'],
-  ['break and continue outside of a loop say so, and the command goes on', 'it is about bash alone'],
-  ['lists have no names of the driver', 'it is about bash alone'],
-  ['lastpipe has an effect, and job control comes back', 'it is about bash alone'],
   ['set -x and set -v show the command’s own lines alone', 'a trace of fish shows the lines of the driver too'],
   ['variables declared with typeset are global, arrays too', 'all its variables are lists, without types'],
   ['an error in an expansion ends the command', 'what is not set expands to nothing'],

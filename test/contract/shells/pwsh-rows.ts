@@ -11,11 +11,6 @@ const NO_TRAP = 'PowerShell has no traps but those of errors';
 
 /** Rows of the contract that PowerShell makes impossible, with the reason. */
 export const LEFT_OUT: ReadonlyMap<string, string> = new Map([
-  ['an error that ends a script ends the command, and the state stays', 'it is about bash alone'],
-  ['exit runs a trap on EXIT that the command has set', 'it is about bash alone'],
-  ['break and continue outside of a loop say so, and the command goes on', 'it is about bash alone'],
-  ['lists have no names of the driver', 'it is about bash alone'],
-  ['lastpipe has an effect, and job control comes back', 'it is about bash alone'],
   ['set -x and set -v show the command’s own lines alone', 'a trace of PowerShell shows the lines of the driver too'],
   ['set -e ends the shell; a new one has directory, variables, functions and aliases', NO_OPTION],
   ['set -e does not end the shell for the status of the command before', NO_OPTION],

@@ -54,6 +54,18 @@ export const STATE_ROWS: readonly Row[] = [
     ],
   },
   {
+    title: 'exit runs a trap on EXIT that the command has set, in sh',
+    only: ['sh'],
+    steps: [
+      run("trap 'echo bye $?' EXIT\nexit 4", { stdout: 'bye 4\n', exitCode: 4 }),
+      run("trap; trap 'echo old\nit' EXIT"),
+      run('exit 5', { exitCode: 5 }),
+      run("f() { exit 1; }; trap 'echo new; exit 9' EXIT; f", { stdout: 'new\n', exitCode: 9 }),
+      run('trap', { stdout: "trap -- 'echo old\nit' EXIT\n" }),
+      run('trap - EXIT; exit 6', { exitCode: 6 }),
+    ],
+  },
+  {
     title: 'break and continue outside of a loop say so, and the command goes on',
     only: ['bash'],
     steps: [

@@ -97,3 +97,7 @@ export function expectResult(result: Result, expected: Expected, command: string
 /** All shells but these. */
 export const allBut = (...names: readonly ShellName[]): ShellName[] =>
   SHELL_NAMES.filter((name) => !names.includes(name));
+
+/** Titles of the rows that are about more than one shell. */
+export const sharedTitles = (rows: readonly Row[]): string[] =>
+  rows.flatMap(({ title, only }) => (only?.length === 1 ? [] : [title]));

@@ -17,7 +17,7 @@ __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 ulimit -S -w "$__SA_MARK" 2>/dev/null || :
 # Bash, which has started this shell, leaves `_`.
 unset __SA_DIR __SA_MARK _
-__sa_mode='' __sa_slot='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_set='' __sa_env='' __sa_post='' __sa_int='' __sa_state=0
+__sa_mode='' __sa_slot='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_set='' __sa_env='' __sa_post='' __sa_int='' __sa_exit_trap='' __sa_state=0
 
 # The alias `exit` ends the command, not the session: it notes the code, then unwinds as Ctrl-C does, from any depth. A
 # user's trap on INT is put aside for that moment. In a subshell, whose process id only /proc tells, it is the builtin.
@@ -36,6 +36,7 @@ __sa_exit() {
     *) __sa_code=$((${1-$__sa_code} & 255)) ;;
   esac
   command trap >|"$__sa_dir/trap"
+  case $__sa_exit_trap in ?*) __sa_run_exit_trap ;; esac
   __sa_int=1
   # The shell prints a newline when it is interrupted, which is not the command's.
   case $__sa_mode in [tuTU]) __sa_close ;; esac
@@ -43,6 +44,32 @@ __sa_exit() {
   command kill -INT "$$"
   # Still here: a trap on INT does not unwind. Then the shell ends, and the daemon starts another.
   exit "$__sa_code"
+}
+
+# Runs a trap on EXIT that the command has set itself, as the end of a script does; the one from before comes back.
+__sa_run_exit_trap() {
+  __sa_line=${__sa_exit_trap#-} __sa_exit_trap=''
+  set -- "$__sa_line"
+  __sa_read_exit_trap
+  case $__sa_trap in '' | "$1") return 0 ;; esac
+  trap - EXIT
+  command eval "$1"
+  command trap >|"$__sa_dir/trap"
+  command eval "set -- ${__sa_trap#trap -- }"
+  __sa_rc "$__sa_code" && :
+  command eval "$1"
+}
+
+# Reads the trap on EXIT from the list in the file `trap`, which begins with it, as a command; empty for none.
+__sa_read_exit_trap() {
+  __sa_trap=''
+  while IFS='' command read -r __sa_line; do
+    __sa_trap=$__sa_trap$__sa_line
+    if command eval "\\command : $__sa_trap" 2>/dev/null; then break; fi
+    __sa_trap="$__sa_trap
+"
+  done <"$__sa_dir/trap"
+  case $__sa_trap in 'trap -- '*' EXIT') ;; *) __sa_trap='' ;; esac
 }
 
 __sa_rc() { return "$1"; }
@@ -67,6 +94,11 @@ __sa_in() {
     ;;
   esac
   case $1 in [tuTU]) command printf '\033]7711;a%s\007' "$__sa_nonce" ;; esac
+  case $__sa_cmd in *trap*exit*)
+    __sa_read_exit_trap
+    __sa_exit_trap=-$__sa_trap
+    ;;
+  esac
   trap - INT
   if [ -s "$__sa_dir/trap" ]; then . "$__sa_dir/trap"; fi
 }
@@ -92,7 +124,7 @@ __sa_end() {
     ;;
   esac
   command printf '%s %s %s %s\0' "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >"$__sa_dir/ctl"
-  __sa_nonce='' __sa_code=''
+  __sa_nonce='' __sa_code='' __sa_exit_trap=''
   command trap >|"$__sa_dir/trap"
   trap '' INT
   command alias exit=__sa_exit
