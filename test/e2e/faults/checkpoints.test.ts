@@ -20,7 +20,7 @@ import { describe, expect, it } from 'vitest';
 import type { Job, JobOf, JobResults, StoreOptions } from '../../../src/engine/checkpoints/job.js';
 import type { WorkerReply } from '../../../src/engine/checkpoints/worker/messages.js';
 import { TestDaemon } from '../../support/daemon.js';
-import { eventually, MIB, settled, timed } from '../../support/measure.js';
+import { eventually, MIB, settled } from '../../support/measure.js';
 import { cpuMs, isRunning } from '../../support/processes.js';
 import { describeRoot } from '../../support/root.js';
 import { describeTree, makeTree } from '../../support/tree.js';
@@ -235,9 +235,7 @@ describe('a daemon that ends', () => {
       const [store = 'none'] = readdirSync(state);
       return readFileSync(join(state, store, 'lock'), 'utf8');
     }, 20_000);
-    const { ms, value: code } = await timed(() => daemon.stop());
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(5000);
+    expect(await daemon.stop()).toBe(0);
     expect((await saving).error).toMatchObject({ code: 'SHUTTING_DOWN' });
     await eventually(() => {
       expect(isRunning(Number(lock.split(' ')[0]))).toBe(false);
