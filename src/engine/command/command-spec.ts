@@ -21,6 +21,11 @@ export interface CommandSpec {
    * @default unlimited
    */
   readonly closedOutputTimeoutMs?: number | undefined;
+  /**
+   * Whether it is the daemon's own, and not counted among the commands that run.
+   * @default false
+   */
+  readonly isInternal?: boolean | undefined;
   readonly tty: boolean;
   /**
    * Whether stderr is written to the pipe of stdout.

@@ -10,42 +10,30 @@ import type {
   Target,
   WatchJob,
 } from './file-job.js';
+import type { JobPrograms } from './job-programs.js';
 import { becameShorter } from './send-file.js';
 import type { OnBatch, WatchBatch } from './watch/watch-batch.js';
 import { ByteReader } from './worker/byte-reader.js';
 import { frameOf, LAST_FRAME } from './worker/frames.js';
-import { headLine, joinMessage, type SentRange } from './worker/messages.js';
+import { headLine, type SentRange } from './worker/messages.js';
 import { type FileWorkerPlace, WorkerProcess } from './worker-process.js';
-
-/** Longest output of a job, in bytes: the largest part of a file, and a listing of the longest names. */
-const MAX_REPLY_BYTES = 16 * 1024 * 1024;
 
 /** Does jobs in a program of its own, which is started like a command: in a sandbox, or as another user, and with its limits. */
 export class FileWorker implements FilePerformer {
   readonly #place: FileWorkerPlace;
+  readonly #programs: JobPrograms;
 
-  constructor(place: FileWorkerPlace) {
+  constructor(place: FileWorkerPlace, programs: JobPrograms) {
     this.#place = place;
+    this.#programs = programs;
   }
 
   perform<K extends FileJobKind>(job: FileJobOf<K>, content = new Uint8Array()): Promise<FileResult<K>> {
-    return this.#place.turns.take(() => this.#perform(job, content));
-  }
-
-  async #perform<K extends FileJobKind>(job: FileJobOf<K>, content: Uint8Array): Promise<FileResult<K>> {
-    await using worker = new WorkerProcess(this.#place, this.#place.timeoutMs);
-    for (const part of joinMessage({ job }, content)) worker.stdin.write(part);
-    worker.stdin.end();
-    await worker.start();
-    const reader = new ByteReader(worker.stdout);
-    const result = await resultIn<K>(worker, reader);
-    const rest = await reader.rest(MAX_REPLY_BYTES);
-    if (rest.length === MAX_REPLY_BYTES) throw await worker.failure();
-    return 'data' in result ? { ...result, data: rest } : result;
+    return this.#place.turns.take(() => this.#programs.perform(this.#place, job, content));
   }
 
   async send(at: Target): Promise<SentFile> {
-    const worker = new WorkerProcess(this.#place, this.#place.transferTimeoutMs);
+    const worker = new WorkerProcess(this.#place, { timeoutMs: this.#place.transferTimeoutMs });
     worker.stdin.write(headLine({ send: at }));
     try {
       await worker.start();
@@ -69,7 +57,7 @@ export class FileWorker implements FilePerformer {
     content: AsyncIterable<Uint8Array>,
     digest?: LateDigest,
   ): Promise<FileResult<'write'>> {
-    await using worker = new WorkerProcess(this.#place, this.#place.transferTimeoutMs);
+    await using worker = new WorkerProcess(this.#place, { timeoutMs: this.#place.transferTimeoutMs });
     worker.stdin.write(headLine({ receive: job, digest: digest !== undefined }));
     await worker.start();
     try {
@@ -86,7 +74,7 @@ export class FileWorker implements FilePerformer {
   }
 
   async watch(job: WatchJob, onBatch: OnBatch): Promise<PathWatcher> {
-    const worker = new WorkerProcess(this.#place, this.#place.transferTimeoutMs);
+    const worker = new WorkerProcess(this.#place, { timeoutMs: this.#place.transferTimeoutMs });
     worker.stdin.write(headLine({ watch: job }));
     try {
       await worker.start();

@@ -7,6 +7,7 @@ import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Limits } from '../../core/limits/limits.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { Command } from '../command/command.js';
+import type { CommandSpec } from '../command/command-spec.js';
 import type { CommandOutcome } from '../command/outcome.js';
 import type { OneShotRunner } from '../one-shot/one-shot.js';
 import type { OnLongRunning } from '../one-shot/one-shot-limit-target.js';
@@ -31,6 +32,10 @@ export interface FileWorkerPlace {
   readonly stdinPipes: StdinPipes;
   /** Bounds the jobs at once of all places; transfers and watches, which may last, are not counted. */
   readonly turns: Turns;
+  /** Whose jobs one program may do: those of the same session or principal, sandbox and limits. */
+  readonly key: string;
+  /** Calls a listener when the session ends, if it is one's. Returns a function that takes it back. */
+  readonly onEnd: (listener: () => void) => () => void;
   readonly sandbox: SandboxProfile;
   readonly limits: Limits;
   /** Longest time of a job. */
@@ -48,14 +53,16 @@ export class WorkerProcess implements AsyncDisposable {
   readonly stdout: Readable;
   readonly #command: Command;
   readonly #place: FileWorkerPlace;
+  #hasEnded = false;
 
-  constructor(place: FileWorkerPlace, timeoutMs: number) {
+  /** @param isInternal whether it is not counted among the commands that run */
+  constructor(place: FileWorkerPlace, { timeoutMs, isInternal }: Pick<CommandSpec, 'timeoutMs' | 'isInternal'>) {
     const { oneShots, stdinPipes, spoolDirectory, sandbox, limits } = place;
     this.#place = place;
     this.stdin = stdinPipes.next();
     const id = commandIdFrom(randomText(ID_BYTES));
     const program = { command: process.execPath, args: [MAIN], env: { NODE_OPTIONS: '' } };
-    const spec = { id, ...program, timeoutMs, tty: false, sandbox, limits: TAIL, resourceLimits: limits };
+    const spec = { id, ...program, timeoutMs, isInternal, tty: false, sandbox, limits: TAIL, resourceLimits: limits };
     this.#command = new Command({ ...spec, stdinPipe: this.stdin }, { spoolDirectory, budget: new SpoolBudget(0) });
     const hold = (isHeld: boolean) => {
       oneShots.holdForClient(this.#command, isHeld);
@@ -69,8 +76,16 @@ export class WorkerProcess implements AsyncDisposable {
     this.#command.stdout.follow('base64', ({ data }) => {
       if (!stdout.push(data)) hold(true);
     });
-    this.#command.atEnd('answer', () => stdout.push(null));
+    this.#command.atEnd('answer', () => {
+      this.#hasEnded = true;
+      stdout.push(null);
+    });
     this.stdout = stdout;
+  }
+
+  /** Whether it has ended, for whatever reason. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Starts the program; what it does then shows by its output. */
@@ -109,6 +124,11 @@ export class WorkerProcess implements AsyncDisposable {
   /** Ends the program, if it still runs. */
   end(): void {
     this.#place.oneShots.terminate(this.#command, { status: 'killed', killedBy: 'client' });
+  }
+
+  /** Ends the program, since what it does takes too long. */
+  timeOut(): void {
+    this.#place.oneShots.terminate(this.#command, { status: 'timed_out', killedBy: 'timeout' });
   }
 
   /** Resolves when the program has ended. */

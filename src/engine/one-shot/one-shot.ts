@@ -78,9 +78,9 @@ export class OneShotRunner implements AsyncDisposable {
     return this.#options.shell;
   }
 
-  /** Number of commands in flight. */
+  /** Number of commands in flight, without internal ones. */
   get running(): number {
-    return this.#flights.size + this.#starting.size;
+    return [...this.#flights.keys(), ...this.#starting].filter(({ spec }) => spec.isInternal !== true).length;
   }
 
   /** Starts shells until the configured number is ready. */

@@ -6,18 +6,19 @@ import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
 import type { LimitSet } from '../../core/limits/safety-net.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { LimitTarget } from '../../engine/command/limit-target.js';
 import { fileError } from '../../engine/files/file-errors.js';
 import type { FilePerformer, Target } from '../../engine/files/file-job.js';
 import { FileWorker } from '../../engine/files/file-worker.js';
+import { JobPrograms } from '../../engine/files/job-programs.js';
 import { resolvePath } from '../../engine/files/held-path.js';
 import { performerWith } from '../../engine/files/perform.js';
 import { Turns } from '../../engine/system/turns.js';
 import type { Directories } from '../../engine/platform/contract/directories.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { ResourceMonitor } from '../limits/resource-monitor.js';
+import type { Sessions } from '../sessions/sessions.js';
 import type { Execution, Executions } from '../users/executions.js';
 
 /** Longest time of one job in a program of its own, in milliseconds. */
@@ -28,6 +29,7 @@ const MAX_PROGRAMS = Math.max(2, availableParallelism());
 /** Dependencies of `FilePlaces`. */
 export interface FilePlacesOptions {
   readonly executions: Pick<Executions, 'of'>;
+  readonly sessions: Pick<Sessions, 'registry'>;
   readonly monitor: Pick<ResourceMonitor, 'watch'>;
   readonly spoolDirectory: string;
   readonly directories: Directories;
@@ -65,6 +67,7 @@ export class FilePlaces {
   readonly #options: FilePlacesOptions;
   readonly #here: FilePerformer;
   readonly #turns = new Turns(MAX_PROGRAMS);
+  readonly #programs = new JobPrograms();
 
   constructor(options: FilePlacesOptions) {
     this.#options = options;
@@ -83,7 +86,7 @@ export class FilePlaces {
       session,
       owner,
       directory,
-      performer: isConfined ? this.#workerIn(execution, sandbox, limits) : this.#here,
+      performer: isConfined ? this.#workerIn(execution, { session, owner, sandbox, limits }) : this.#here,
       isConfined,
       locate: (path, follow) => locate(resolve(directory, path), follow, isConfined),
       assertRoom: (bytes, before = 0) => this.#assertRoom(bytes, before, limits),
@@ -95,15 +98,33 @@ export class FilePlaces {
     return { sandbox, limits: this.#options.limits().resources, directory: pool.cwd };
   }
 
-  #workerIn({ oneShots, stdinPipes }: Execution, sandbox: SandboxProfile, limits: Limits): FileWorker {
-    const { monitor, spoolDirectory, jobTimeoutMs } = this.#options;
-    const timeoutMs = Math.min(MAX_JOB_MS, jobTimeoutMs());
-    const onLongRunning = (watched: LimitTarget) => {
+  #workerIn(
+    { oneShots, stdinPipes }: Execution,
+    {
+      session,
+      owner,
+      sandbox,
+      limits,
+    }: Pick<SessionRecord, 'owner' | 'sandbox' | 'limits'> & Pick<FilePlace, 'session'>,
+  ): FileWorker {
+    const { monitor, spoolDirectory, jobTimeoutMs, sessions } = this.#options;
+    const place = {
+      oneShots,
+      stdinPipes,
+      turns: this.#turns,
+      key: JSON.stringify([session?.id, owner.id, sandbox, limits]),
+      onEnd: (listener: () => void) => (session ? sessions.registry.onEnd(session.id, listener) : () => undefined),
+      sandbox,
+      limits,
+      spoolDirectory,
+      timeoutMs: Math.min(MAX_JOB_MS, jobTimeoutMs()),
+      transferTimeoutMs: jobTimeoutMs(),
       // A job has no channel for warnings: its error says which limit it has exceeded.
-      monitor.watch(watched, {});
+      onLongRunning: (watched: LimitTarget) => {
+        monitor.watch(watched, {});
+      },
     };
-    const place = { oneShots, stdinPipes, turns: this.#turns, sandbox, limits, spoolDirectory, onLongRunning };
-    return new FileWorker({ ...place, timeoutMs, transferTimeoutMs: jobTimeoutMs() });
+    return new FileWorker(place, this.#programs);
   }
 
   async #assertRoom(bytes: number, before: number, { disk_mb: limit }: Limits): Promise<void> {

@@ -76,16 +76,7 @@ export class Files {
 
   constructor(options: FilesOptions) {
     this.#options = options;
-    const { executions, monitor, spoolDirectory, directories, workspace, jobTimeoutMs, limits } = options;
-    this.#places = new FilePlaces({
-      executions,
-      monitor,
-      spoolDirectory,
-      directories,
-      workspace,
-      jobTimeoutMs,
-      limits,
-    });
+    this.#places = new FilePlaces(options);
   }
 
   /**

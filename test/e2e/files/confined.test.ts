@@ -57,11 +57,39 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     );
   });
 
-  it('many requests at once wait for each other, and all are done', async () => {
-    const programs = () =>
-      descendantsOf(daemon.pid).filter(
-        ({ command }) => command.endsWith('/files/worker/main.js') && !command.includes('bwrap'),
+  const programs = () =>
+    descendantsOf(daemon.pid).filter(
+      ({ command }) => command.endsWith('/files/worker/main.js') && !command.includes('bwrap'),
+    );
+
+  /** Programs that wait for a job end after some seconds. */
+  const noPrograms = () =>
+    eventually(() => {
+      expect(programs()).toEqual([]);
+    }, 20_000);
+
+  it('requests of a session share a program, which ends with the session and counts as no command', async () => {
+    await noPrograms();
+    const own = await client.openSession();
+    const seen = new Set<number>();
+    for (let round = 0; round < 10; round += 1) {
+      const path = at(`shared-${round}`);
+      await client.request('write_file', { path, data: String(round), session_id: own });
+      const read = await client.request('read_file', { path, session_id: own, encoding: 'utf8' });
+      expect(read).toMatchObject({ data: String(round) });
+      expect(await client.request('read_file', { path: `${path}-not`, session_id: own })).toMatchObject(
+        failing('FILE_NOT_FOUND'),
       );
+      for (const { pid } of programs()) seen.add(pid);
+    }
+    expect(seen.size).toBe(1);
+    expect(await client.request('daemon_status', {})).toMatchObject({ running_commands: 0 });
+    await client.request('close_session', { session_id: own });
+    await noPrograms();
+  });
+
+  it('many requests at once wait for each other, and all are done', async () => {
+    await noPrograms();
     let most = 0;
     const noting = setInterval(() => {
       most = Math.max(most, programs().length);

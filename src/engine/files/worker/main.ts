@@ -1,16 +1,23 @@
 import { createReadStream, writeSync } from 'node:fs';
 
-import { AdapterError } from '../../../core/errors.js';
+import { AdapterError, type ErrorBody } from '../../../core/errors.js';
 import type { FileJob } from '../file-job.js';
 import { linuxDirectories } from '../../platform/linux/directories.js';
 import { performerWith } from '../perform.js';
 import { ByteReader } from './byte-reader.js';
 import { contentIn } from './frames.js';
-import { type FileWorkReply, type FileWorkRequest, headLine, joinMessage, type SentRange } from './messages.js';
+import {
+  type FileJobRequest,
+  type FileWorkReply,
+  type FileWorkRequest,
+  headLine,
+  joinMessage,
+  type SentRange,
+} from './messages.js';
 
 /*
- * The program that does one job about files in the sandbox of a session, or as another user: so that the kernel allows it what
- * it allows the commands there.
+ * The program that works on files in the sandbox of a session, or as another user: so that the kernel allows it what it allows the commands
+ * there.
  */
 
 const STDIN = 0;
@@ -30,20 +37,40 @@ async function work(): Promise<void> {
     if ('send' in request) await send(request, input);
     else if ('watch' in request) await watch(request, input);
     else if ('receive' in request) await receive(request, input);
-    else await perform(request.job, await input.rest());
+    else await performAll(request, input);
   } catch (error) {
-    const failure =
-      error instanceof AdapterError ? error : new AdapterError('RESOURCE_EXHAUSTED', (error as Error).message);
-    answer({ error: failure.toBody() });
+    answer({ error: bodyOf(error) });
   }
   // The input may still be open.
   process.exit();
 }
 
+function bodyOf(error: unknown): ErrorBody {
+  const failure =
+    error instanceof AdapterError ? error : new AdapterError('RESOURCE_EXHAUSTED', (error as Error).message);
+  return failure.toBody();
+}
+
+/** Does jobs until the input ends. */
+async function performAll(first: FileJobRequest, input: ByteReader): Promise<void> {
+  for (let request = first; ;) {
+    const content = await input.exactly(request.length);
+    if (!content) return;
+    await perform(request.job, content);
+    const line = await input.line();
+    if (line === undefined) return;
+    request = JSON.parse(line) as FileJobRequest;
+  }
+}
+
 async function perform(job: FileJob, content: Uint8Array): Promise<void> {
-  const result = await here.perform(job, content);
-  if ('data' in result) answer({ result: { ...result, data: NO_DATA } }, result.data);
-  else answer({ result });
+  try {
+    const result = await here.perform(job, content);
+    if ('data' in result) answer({ result: { ...result, data: NO_DATA }, length: result.data.length }, result.data);
+    else answer({ result, length: 0 });
+  } catch (error) {
+    answer({ error: bodyOf(error) });
+  }
 }
 
 /** Watches paths until the input ends. */
@@ -68,7 +95,7 @@ async function receive(
   input: ByteReader,
 ): Promise<void> {
   const later = digest === true ? async () => (await input.line()) || undefined : undefined;
-  answer({ result: await here.receive(job, contentIn(input), later) });
+  answer({ result: await here.receive(job, contentIn(input), later), length: 0 });
 }
 
 /** Sends a file. An error after the first line shows by the end: the range is not complete. */

@@ -2,15 +2,21 @@ import type { ErrorBody } from '../../../core/errors.js';
 import type { FileJob, FileJobOf, FileResult, SentFile, Target, WatchJob } from '../file-job.js';
 
 /**
- * First line of the program's standard input, as JSON. After a `job` that writes, its content follows to the end of the
- * input; after `receive`, in frames, with `digest` followed by the line of the SHA-256. After `send`, the range follows as another line, once the reply was read. After
+ * First line of the program's standard input, as JSON. After a `job`, its content follows, of `length` bytes, and then the line of the next
+ * job, until the input ends; after `receive`, in frames, with `digest` followed by the line of the SHA-256. After `send`, the range follows as another line, once the reply was read. After
  * `watch`, the batches are lines of the output, until the input ends.
  */
 export type FileWorkRequest =
-  | { readonly job: FileJob }
+  | FileJobRequest
   | { readonly receive: FileJobOf<'write'>; readonly digest?: boolean }
   | { readonly send: Target }
   | { readonly watch: WatchJob };
+
+/** A job, of which the content follows. */
+export interface FileJobRequest {
+  readonly job: FileJob;
+  readonly length: number;
+}
 
 /** The range of a file that is sent, as JSON. With `digest`, a line with the SHA-256 of the whole file follows it. */
 export interface SentRange {
@@ -22,9 +28,9 @@ export interface SentRange {
 /** Facts about a file that is sent. */
 type SentFacts = Pick<SentFile, 'size' | 'mtimeMs' | 'version'>;
 
-/** First line of its standard output, as JSON; the data of a read, or of a range, follows. */
+/** First line of its standard output, as JSON; the data of a result, of `length` bytes, or of a range, follows. */
 export type FileWorkReply =
-  | { readonly result: FileResult }
+  | { readonly result: FileResult; readonly length: number }
   | { readonly sent: SentFacts }
   | { readonly watching: true }
   | { readonly error: ErrorBody };
