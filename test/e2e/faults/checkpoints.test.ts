@@ -234,7 +234,7 @@ describe('a daemon that ends', () => {
     const lock = await eventually(() => {
       const [store = 'none'] = readdirSync(state);
       return readFileSync(join(state, store, 'lock'), 'utf8');
-    }, 20_000);
+    }, 100_000);
     expect(await daemon.stop()).toBe(0);
     expect((await saving).error).toMatchObject({ code: 'SHUTTING_DOWN' });
     await eventually(() => {

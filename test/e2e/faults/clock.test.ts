@@ -38,9 +38,9 @@ describe('F26: the calendar jumps by a day, ahead and back', () => {
       });
       expect(value).toMatchObject({ status: 'timed_out', exit_code: 124 });
       expect(ms).toBeGreaterThanOrEqual(990);
-      expect(ms).toBeLessThan(2500);
+      expect(ms).toBeLessThan(20_000);
       expect(value.duration_ms).toBeGreaterThanOrEqual(990);
-      expect(value.duration_ms).toBeLessThan(2500);
+      expect(value.duration_ms).toBeLessThan(20_000);
     }
   });
 

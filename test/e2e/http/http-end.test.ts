@@ -9,9 +9,9 @@ import { TestDaemon } from '../../support/daemon.js';
 import { timed } from '../../support/measure.js';
 
 /** Longest that a daemon may take to end. */
-const SHUTDOWN_MS = 5000;
+const SHUTDOWN_MS = 20_000;
 /** Longest that one with nothing to end may take, whatever connections it has. */
-const IDLE_SHUTDOWN_MS = 2000;
+const IDLE_SHUTDOWN_MS = 15_000;
 
 /** Opens a connection and writes to it. */
 async function open({ url }: TestDaemon, text: string): Promise<Socket> {

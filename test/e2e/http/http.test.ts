@@ -13,7 +13,7 @@ import { WireClient } from '../../support/wire.js';
 import { makeFolder } from '../cli/support.js';
 
 /** Longest that a daemon may take to end. */
-const SHUTDOWN_MS = 5000;
+const SHUTDOWN_MS = 20_000;
 
 const IGNORES_TERM = 'trap "" TERM INT HUP; echo started; while :; do sleep 300; done';
 

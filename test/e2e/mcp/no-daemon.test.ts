@@ -13,7 +13,7 @@ import { eventually } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
 
 /** Longest time until an agent is told that there is no daemon, in milliseconds. */
-const TOLD_MS = 2000;
+const TOLD_MS = 15_000;
 
 const STDIO_WAYS = MCP_WAYS.filter(([, { over }]) => over === 'stdio');
 

