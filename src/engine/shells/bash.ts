@@ -51,4 +51,6 @@ export const bash: Shell = {
   notRestored: 'jobs, positional parameters, open descriptors, and variables above 1 MB or 4 MB together',
   recall: '__sa_code=${__sa_code:-$?} PROMPT_COMMAND=$__sa_prompt\n',
   ...POSIX_SETTING,
+  // A bash that starts in a directory exports the OLDPWD that `cd` sets.
+  setUp: (setting) => POSIX_SETTING.setUp(setting) + (setting.cwd === undefined ? '' : ' && export OLDPWD'),
 };

@@ -96,6 +96,11 @@ export const STATE_ROWS: readonly Row[] = [
     ],
   },
   {
+    title: 'OLDPWD is unset at first, and exported by cd',
+    only: ['bash'],
+    steps: [run('echo "${OLDPWD-unset}"; (cd /; env | grep -c OLDPWD)', { stdout: 'unset\n1\n' })],
+  },
+  {
     title: 'descriptors from 10 on are the command’s own',
     only: ['bash'],
     steps: [

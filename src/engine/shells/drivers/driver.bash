@@ -126,7 +126,7 @@ __sa_end_whole() {
 # that `break` could leave. It is one compound command, so that the prompt hook comes after all of it. An interactive shell
 # would tell of background jobs.
 __sa_run_apart() {
-  [[ $__sa_mode == [oOiI] && -z $__sa_text && $__sa_cmd != *@(@(alias|coproc|PROMPT_COMMAND)[[:space:]+=]|exec*([[:space:]])\(|function+([[:space:]])exec)* ]] ||
+  [[ $__sa_mode == [oOiI] && -z $__sa_text && $__sa_cmd != *@(@(alias|coproc|PROMPT_COMMAND|BASH_XTRACEFD)[[:space:]+=]|exec*([[:space:]])\(|function+([[:space:]])exec)* ]] ||
     builtin return 0
   builtin local "rest=${__sa_cmd//[&<>|]&/}" input='<&255'
   [[ ${rest//&>/} != *'&'* ]] && ! builtin declare -F exec >|/dev/null || builtin return 0
