@@ -3,6 +3,7 @@ import { chownSync, closeSync, constants, openSync, readSync, writeSync } from '
 import { spawn, type IPty } from 'node-pty';
 
 import { AdapterError } from '../../core/errors.js';
+import { tasksLeft } from '../platform/linux/own-group.js';
 import { sharedReadBuffer } from '../system/fifo.js';
 import type { FileOwner } from '../system/file-owner.js';
 
@@ -12,6 +13,9 @@ const WRITE_BYTES = 4096;
 const MAX_PENDING_BYTES = 1024 * 1024;
 /** Delay before a write is retried after EAGAIN, in milliseconds. */
 const RETRY_MS = 10;
+
+/** What a terminal takes: its program, and a thread of node-pty that waits for the end of that. */
+const TASKS = 2;
 
 /** Group id with which chown(2) changes nothing. */
 const SAME_GROUP = -1;
@@ -68,6 +72,12 @@ export class Terminal {
 
   constructor(program: TerminalProgram, onData: (chunk: Buffer) => void, onExit: (exit: TerminalExit) => void) {
     const { file, args, cols, rows, cwd, env, owner } = program;
+    // Without a thread for it, node-pty ends the whole process.
+    const left = tasksLeft();
+    if (left < TASKS) {
+      const message = `no terminal could be opened: it takes ${TASKS} processes or threads, and ${left} are left`;
+      throw new AdapterError('RESOURCE_EXHAUSTED', message);
+    }
     try {
       this.#pty = spawn(file, [...args], { cols, rows, cwd, env, encoding: null }) as IPty & PtyInternals;
     } catch (error) {

@@ -66,6 +66,17 @@ export function cpusOf(directory: string): number | undefined {
 export const cpuMsOf = (directory: string): number =>
   parseField(readSmallFile(`${directory}/cpu.stat`) ?? '', 'usage_usec') / US_PER_MS;
 
+/** Processes and threads that the control groups of the daemon still allow it; Infinity where none limits them. */
+export function tasksLeft(): number {
+  let left = Infinity;
+  const read = (directory: string, file: string) => Number(readSmallFile(`${directory}/${file}`) ?? NaN);
+  for (let at = ownGroupOf('pids') ?? ownGroupOf(undefined); at !== undefined && at !== '/'; at = dirname(at)) {
+    const [most, used] = [read(at, 'pids.max'), read(at, 'pids.current')];
+    if (most >= 0 && used >= 0) left = Math.min(left, most - used);
+  }
+  return left;
+}
+
 const limitIn = (directory: string, { limit }: MemoryFiles): number => {
   const bytes = Number(readSmallFile(`${directory}/${limit}`) ?? NaN);
   // `max` in cgroup v2.

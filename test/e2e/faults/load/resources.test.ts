@@ -254,6 +254,24 @@ describeRootIf(canLimitPids())('F13: no processes left', () => {
     group.set('max');
   });
 
+  it('F13: a session for which some processes or threads are missing is refused, and the daemon lives on', async () => {
+    await using group = new PidsLimit();
+    const settings = { adapter: { prewarm: { sessions: 0, one_shots: 0 } } };
+    await using daemon = await TestDaemon.start({ launcher: group.launcher, settings });
+    await using client = await WireClient.connect(daemon.url);
+    const codes = new Set<string | undefined>();
+    for (let free = 0; free < 8; free += 1) {
+      await settled(() => group.current);
+      group.set(group.current + free);
+      const { error, session_id: id } = await client.request('open_session', {});
+      codes.add(error?.code);
+      group.set('max');
+      if (!error) await client.request('close_session', { session_id: id });
+    }
+    expect(codes).toEqual(new Set(['RESOURCE_EXHAUSTED', undefined]));
+    expect(await client.run('echo on')).toMatchObject({ stdout: 'on\n' });
+  });
+
   it('F13: a one-shot that cannot be started says why, and the next one runs', async () => {
     await using group = new PidsLimit();
     const settings = { adapter: { prewarm: { sessions: 0, one_shots: 0 } } };
