@@ -100,7 +100,8 @@ export class TestDaemon implements AsyncDisposable {
         },
         ...(settings.checkpoints && { checkpoints: settings.checkpoints }),
         logging: { log_file_path: join(directory, 'log'), ...settings.logging },
-        socketio: { port: 0, ...settings.socketio },
+        // A test that is starved on a busy machine keeps its connection.
+        socketio: { port: 0, ping_timeout: 60, ...settings.socketio },
         ...(settings.audit && { audit: settings.audit }),
         ...(settings.secrets && { secrets: settings.secrets }),
         ...(settings.auth && { auth: settings.auth }),
