@@ -106,7 +106,7 @@ export class CommandLifecycle<Outcome> {
         try {
           run(outcome);
         } catch (error) {
-          // The command is answered all the same, and the daemon counts the error as an uncaught one.
+          // The command is still answered. The daemon logs and counts the error as an uncaught one.
           setImmediate(() => {
             throw error;
           });

@@ -138,7 +138,7 @@ export class UseMeter {
     try {
       this.#measureEnd(measured);
     } catch {
-      // Without a free file descriptor, no process can be looked at: what the samples have told stands.
+      // Expected without a free file descriptor: no process can be read, and the last sample stands.
     }
     return judgeUsage(measured.limits, asUsage(this.#use)).filter(({ share }) => share > 1);
   }

@@ -61,6 +61,12 @@ export async function removePath(
   holdPath: HoldPath,
 ): Promise<FileResult<'remove'>> {
   await using held = await holdPath(at, { follow: false });
+  // As rm(1): `--preserve-root` is its default.
+  if (held.real === '/') {
+    throw new AdapterError('FILE_ACCESS_DENIED', `${at.path}: the root directory is not removed`, {
+      details: { path: at.path },
+    });
+  }
   const stat = await lstat(held.entry);
   if (!stat.isDirectory()) await unlink(held.entry);
   else if (recursive) return { removed: await removeTree(held.entry, await held.open()) };

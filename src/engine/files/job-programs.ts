@@ -73,8 +73,8 @@ interface Idle {
 }
 
 /**
- * Does jobs in programs of the places that they belong to. A program waits some seconds for the next job of its place, since starting one takes
- * tenths of a second; one waits for each place at most, and the oldest ends when there are too many.
+ * Runs jobs in programs, one job at a time in each. Since a program takes tenths of a second to start, it waits some seconds for the next job of its
+ * place. At most one waits for each place, and the oldest ends when there are too many.
  */
 export class JobPrograms {
   readonly #idle = new Map<string, Idle>();

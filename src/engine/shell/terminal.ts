@@ -14,7 +14,7 @@ const MAX_PENDING_BYTES = 1024 * 1024;
 /** Delay before a write is retried after EAGAIN, in milliseconds. */
 const RETRY_MS = 10;
 
-/** What a terminal takes: its program, and a thread of node-pty that waits for the end of that. */
+/** Tasks of a terminal: its program, and a thread in which node-pty waits for the program's end. */
 const TASKS = 2;
 
 /** Group id with which chown(2) changes nothing. */
@@ -72,7 +72,7 @@ export class Terminal {
 
   constructor(program: TerminalProgram, onData: (chunk: Buffer) => void, onExit: (exit: TerminalExit) => void) {
     const { file, args, cols, rows, cwd, env, owner } = program;
-    // Without a thread for it, node-pty ends the whole process.
+    // If the thread cannot be created, node-pty aborts the daemon.
     const left = tasksLeft();
     if (left < TASKS) {
       const message = `no terminal could be opened: it takes ${TASKS} processes or threads, and ${left} are left`;

@@ -256,6 +256,13 @@ describe('directories', () => {
     expect(existsSync(at('tree'))).toBe(false);
   });
 
+  // Not recursively: without the check, that would succeed.
+  it.each(['/', '/usr/..'])('%s is not removed', async (path) => {
+    expect(await client.request('remove_path', { path })).toMatchObject({
+      error: { code: 'FILE_ACCESS_DENIED', message: expect.stringContaining('the root directory') as string },
+    });
+  });
+
   it('a link is moved and removed itself, not what it leads to', async () => {
     mkdirSync(at('kept'));
     writeFileSync(at('kept/file'), 'kept');

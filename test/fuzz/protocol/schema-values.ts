@@ -38,8 +38,8 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   integer: ({ minimum = 0, maximum = LARGE }) =>
     fc.oneof(fc.constantFrom(minimum, Math.min(maximum, LARGE)), fc.integer({ min: 0, max: LARGE })),
   number: () => fc.double({ min: 0, max: LARGE, noNaN: true }),
-  // What cannot be removed: a fuzzed `remove_path` is carried out, in some runs by root.
-  string: () => fc.oneof(fc.constantFrom('', 'x', '/', '/proc', '.', 'none', 'bash'), fc.string({ maxLength: 20 })),
+  // Paths that nobody can remove: the daemon executes a fuzzed `remove_path`, sometimes as root.
+  string: () => fc.oneof(fc.constantFrom('', 'x', '/proc', '.', 'none', 'bash'), fc.string({ maxLength: 20 })),
   array: ({ items = {} }, named) => fc.array(valuesOf(items, named), { maxLength: MOST_ENTRIES }),
   object: objectsOf,
   bytes: () => fc.uint8Array({ maxLength: 8 }).map((bytes) => Buffer.from(bytes)),

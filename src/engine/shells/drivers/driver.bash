@@ -123,8 +123,8 @@ __sa_end_whole() {
 }
 
 # Has the shell read the command itself, from a file in place of the terminal: traces have one `+` then, and there is no loop
-# that `break` could leave. It is one compound command, so that the prompt hook comes after all of it. An interactive shell
-# would tell of background jobs.
+# that `break` could leave. It is one compound command, so that the prompt hook runs after all of it. Not for commands with
+# background jobs: an interactive shell reports them on stderr.
 __sa_run_apart() {
   [[ $__sa_mode == [oOiI] && -z $__sa_text && $__sa_cmd != *@(@(alias|coproc|PROMPT_COMMAND|BASH_XTRACEFD)[[:space:]+=]|exec*([[:space:]])\(|function+([[:space:]])exec)* ]] ||
     builtin return 0
@@ -134,7 +134,7 @@ __sa_run_apart() {
   [[ -n $__sa_whole ]] || builtin return 0
   [[ $__sa_mode == [oO] ]] || input='<"$__sa_slot.in"'
   {
-    # Lines count from one again: an assignment to LINENO lasts only where no line of a command is noted.
+    # Line numbers start at one again. Bash restores LINENO after a simple command, but not after a group's redirection.
     builtin printf '{ \\builtin :; } <<<$((LINENO=0)); __sa_rc %s && \\builtin true; { %s%s\n}' "$__sa_st" "$__sa_set" "$__sa_cmd"
     builtin printf ' %s >"$__sa_slot.out" 2>"$__sa_slot.err" 101>&- 100<&-\n' "$input"
   } >|"$__sa_dir/read" || builtin return 0
