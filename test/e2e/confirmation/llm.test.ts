@@ -17,7 +17,7 @@ beforeAll(async () => {
       confirmation: {
         mode: 'llm',
         checkpoint: false,
-        reviewer: { base_url: model.url, model: 'judge-1', api_key: '${TEST_REVIEW_KEY}', timeout: 1, cache: 0.001 },
+        reviewer: { base_url: model.url, model: 'judge-1', api_key: '${TEST_REVIEW_KEY}', timeout: 5, cache: 0.001 },
       },
       secrets: { values: ['hunter2-hunter2'] },
     },

@@ -10,8 +10,11 @@ import { readRegularFile } from '../../system/regular-file.js';
 /** Largest accepted state: a larger file is not from the driver, and would be read into the daemon's memory. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
-/** Longest wait for a requested state, and the polling interval, both in milliseconds. */
-const WAIT_MS = 500;
+/**
+ * Longest wait for a requested state, and the polling interval, both in milliseconds. Without the state the policy does not
+ * know the session's aliases, so a slow machine must not get there.
+ */
+const WAIT_MS = 3000;
 const PAUSE_MS = 1;
 
 /** Files to which a shell's state is saved, alternately. */
@@ -116,7 +119,7 @@ export const stateBeyond = (directory: string, known: readonly string[], start =
 
 /**
  * Waits for a state that is not among the known ones, and returns its text. The shell writes it within a few
- * milliseconds, without a notification. Undefined after half a second, or when `isOver`.
+ * milliseconds, without a notification. Undefined after three seconds, or when `isOver`.
  */
 export async function newState(
   directory: string,
