@@ -1,38 +1,247 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { sandboxSurroundings, socketFolder } from '../config/derive/sandbox-surroundings.js';
 import type { Configuration } from '../config/model/configuration.js';
+import { AdapterError } from '../core/errors.js';
+import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/logging/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
-import { groupsOf, noteGroups } from '../engine/instance/group-directories.js';
-import { unenforceableOn } from '../engine/limits/unenforceable.js';
-import { type ChosenMechanism, chooseMechanism } from '../engine/limits/probe.js';
 import { LivenessMarker } from '../engine/instance/liveness-marker.js';
-import { type OneShotOptions, OneShotRunner } from '../engine/one-shot/one-shot.js';
 import {
   findDeadInstances,
+  groupsOf,
   makeRuntimeDirectory,
+  noteGroups,
   type RuntimeDirectory,
+  Scratch,
+  UserRuntimeDirectory,
 } from '../engine/instance/runtime-directory.js';
+import { Worktrees } from '../engine/instance/worktrees.js';
+import { type LimitMechanism, unenforceableOn } from '../engine/limits/mechanism.js';
+import { chooseMechanism, type ChosenMechanism } from '../engine/limits/probe.js';
+import { type OneShotOptions, OneShotRunner } from '../engine/one-shot/one-shot.js';
 import { ProcessStarter } from '../engine/one-shot/process-starter.js';
-import type { Platform } from '../engine/platform/contract/platform.js';
+import { StdinPipes } from '../engine/output/stdin-pipe.js';
+import type { Platform } from '../engine/platform/platform.js';
 import { endProcesses, signalProcesses } from '../engine/process/end-processes.js';
 import { findInstanceProcesses } from '../engine/process/find-processes.js';
-import type { Launcher } from '../engine/sandbox/launcher.js';
-import { Scratch } from '../engine/instance/scratch.js';
+import { type EgressReporting, GroupConfinement, Launcher, PidNamespace } from '../engine/sandbox/launcher.js';
 import { ShellPool } from '../engine/shell/shell-pool.js';
-import { removeTreeSync, tryRemoveTree } from '../engine/system/remove-tree.js';
-import { StdinPipes } from '../engine/output/stdin-pipes.js';
-import { Worktrees } from '../engine/instance/worktrees.js';
-import { findDefaultShell } from '../engine/shells/list.js';
+import { DRIVERS_DIRECTORY, findDefaultShell, type InstalledShell } from '../engine/shells/list.js';
+import { removeTreeSync, tryRemoveTree } from '../engine/system/local-files.js';
+import { ownUid } from '../engine/system/own-user.js';
 import type { User } from '../engine/user/find-user.js';
+import { UserLaunch } from '../engine/user/user-launch.js';
 import type { UserExecution } from '../services/users/executions.js';
+import { logLimits } from './limits.js';
+import type { Disposables, EngineContext } from './runtime-context.js';
 
-import type { Disposables } from './disposables.js';
-import { logLimits } from './settings/limits-log.js';
-import type { EngineContext } from './runtime-context.js';
-import { buildLauncher } from './sandbox.js';
-import { buildUserExecution, type SharedParts } from './user-execution.js';
+/** Where sandboxes are made. */
+interface LauncherPlace {
+  /** The daemon's directory of FIFOs. */
+  readonly runtimePath: string;
+  readonly platform: Platform;
+}
+
+/**
+ * Finds out which sandboxes work on this machine, and builds the launcher.
+ * @param mechanism may require that programs outside a sandbox are started in a namespace, or confined to their group
+ * @throws AdapterError SANDBOX_UNAVAILABLE when the configuration requires a sandbox that does not work
+ */
+async function buildLauncher(
+  configuration: Configuration,
+  { runtimePath, platform }: LauncherPlace,
+  mechanism: Pick<LimitMechanism, 'namespace' | 'directories'>,
+  reporting: EgressReporting,
+): Promise<Launcher> {
+  const folder = socketFolder(configuration.daemon ?? configuration);
+  // A mount can hide only a directory that exists.
+  if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const surroundings = sandboxSurroundings(configuration);
+  const directories = { runtimeParent: dirname(runtimePath), directory: runtimePath };
+  const { namespace } = mechanism;
+  const confinement = await findConfinement(configuration, mechanism, reporting.log);
+  const launcher = await Launcher.find(
+    { ...surroundings, ...directories, platform, namespace, confinement },
+    reporting,
+  );
+  return requireProfile(launcher, configuration, reporting.log);
+}
+
+/** Returns the launcher unless the configuration requires a sandbox that it does not have. */
+async function requireProfile(launcher: Launcher, configuration: Configuration, log: Log): Promise<Launcher> {
+  const { configured, profile, reason } = launcher.standing;
+  if (reason === undefined) return launcher;
+  if (configuration.sandbox.require) {
+    await launcher[Symbol.asyncDispose]();
+    throw new AdapterError(
+      'SANDBOX_UNAVAILABLE',
+      `sandbox.profile ${configured} does not work on this machine, and sandbox.require is true: ${reason}`,
+    );
+  }
+  log.warn('the configured sandbox does not work; a weaker one is used', {
+    configured,
+    used: profile,
+    why: reason,
+  });
+  return launcher;
+}
+
+/** Where the programs of another user run. */
+interface UserPlace {
+  readonly launch: UserLaunch;
+  readonly workspace: string;
+  /** The user's directory of FIFOs. */
+  readonly directory: string;
+  /** That of the daemon. */
+  readonly runtimePath: string;
+  readonly platform: Platform;
+}
+
+/**
+ * The same for the programs of another user: bubblewrap runs as that user, so that it shows nothing that the user cannot
+ * reach, and needs user namespaces for that. Control groups need no confinement: only root could leave them.
+ * @throws AdapterError SANDBOX_UNAVAILABLE as above
+ */
+async function buildUserLauncher(
+  configuration: Configuration,
+  { launch: user, workspace, directory, runtimePath, platform }: UserPlace,
+  { namespace }: Pick<LimitMechanism, 'namespace'>,
+  reporting: EgressReporting,
+): Promise<Launcher> {
+  const surroundings = sandboxSurroundings(configuration);
+  const homes = [...new Set([...surroundings.homes, user.user.home])];
+  const own = namespace && findNamespace(namespace, user, configuration.childEnvironment['PATH'] ?? '', reporting.log);
+  const places = { platform, workspace, homes, directory, runtimeParent: dirname(runtimePath), namespace: own, user };
+  return requireProfile(await Launcher.find({ ...surroundings, ...places }, reporting), configuration, reporting.log);
+}
+
+function findNamespace(
+  { isForLimitsOnly }: PidNamespace,
+  user: UserLaunch,
+  path: string,
+  log: Log,
+): PidNamespace | undefined {
+  try {
+    return PidNamespace.find(path, isForLimitsOnly, user);
+  } catch (error) {
+    log.warn('processes of a user cannot be kept in a PID namespace', {
+      user: user.user.name,
+      why: (error as Error).message,
+    });
+    return undefined;
+  }
+}
+
+/** Finds out whether the commands of a root daemon can be kept in their control groups; other users need nothing. */
+async function findConfinement(
+  { adapter, childEnvironment }: Configuration,
+  { directories }: Pick<LimitMechanism, 'directories'>,
+  log: Log,
+): Promise<GroupConfinement | undefined> {
+  if (!adapter.confineRoot || ownUid() !== 0 || directories.length === 0) return undefined;
+  try {
+    return await GroupConfinement.find(directories, childEnvironment['PATH'] ?? '');
+  } catch (error) {
+    log.warn('commands with limits can leave their control groups', { why: (error as Error).message });
+    return undefined;
+  }
+}
+
+/** Parts of the engine that all users share. */
+interface SharedParts {
+  readonly platform: Platform;
+  readonly runtime: RuntimeDirectory;
+  readonly starter: ProcessStarter;
+  readonly mechanism: LimitMechanism;
+  readonly shell: InstalledShell;
+  readonly isLimited: (limits: Limits) => boolean;
+  readonly standardLimits: () => Limits;
+  /** Ports of the daemon, once it listens. */
+  readonly ownPorts?: readonly number[];
+}
+
+/** Variables of the daemon's own user that no other user gets. */
+const OWN_VARIABLES: ReadonlySet<string> = new Set(['TMPDIR', 'XDG_RUNTIME_DIR']);
+
+/**
+ * Builds what starts the processes of another user: its shells, its directory of pipes, and its sandboxes. No shell of it
+ * is started ahead of need.
+ * @throws Error with the reason why that is not possible
+ */
+async function buildUserExecution(user: User, parts: SharedParts, context: EngineContext): Promise<UserExecution> {
+  const { configuration, log } = context;
+  const { adapter, childEnvironment } = configuration();
+  const launch = await findLaunch(user, childEnvironment['PATH'] ?? '', parts.platform);
+  const cwd = await findWorkspace(launch, adapter.workspaceDirectory);
+  const runtime = new UserRuntimeDirectory(parts.runtime, user);
+  await assertReadable(launch, [DRIVERS_DIRECTORY, runtime.path]);
+  const env = environmentOf(user, childEnvironment);
+  const { mechanism, platform } = parts;
+  const place = { launch, workspace: cwd, directory: runtime.path, runtimePath: parts.runtime.path, platform };
+  const reporting = { log: log('sandbox'), metrics: context.metrics };
+  const launcher = await buildUserLauncher(configuration(), place, mechanism, reporting);
+  for (const port of parts.ownPorts ?? []) launcher.forbidOwnPort(port);
+  const common = { ...parts, runtime, launcher, cwd, env };
+  const pool = new ShellPool({ ...common, defaultShell: parts.shell, size: 0, log: log('pool') });
+  const oneShots = new OneShotRunner({
+    ...common,
+    killGraceMs: adapter.killGraceMs,
+    prewarm: 0,
+    log: log('one_shots'),
+  });
+  const checkpointWorkers = new CheckpointWorkers(launch);
+  return {
+    pool,
+    oneShots,
+    launch,
+    runJob: checkpointWorkers.run,
+    stdinPipes: new StdinPipes(runtime),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([oneShots[Symbol.asyncDispose](), checkpointWorkers[Symbol.asyncDispose]()]);
+      await pool[Symbol.asyncDispose]();
+      await launcher[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function findLaunch(user: User, path: string, { can, name }: Platform): Promise<UserLaunch> {
+  if (!can.otherUsers) throw new Error(`the platform ${name} runs everything as the user of the daemon`);
+  return UserLaunch.find(user, path);
+}
+
+/** The workspace of the configuration if the user can enter it, else its home. */
+async function findWorkspace(launch: UserLaunch, workspace: string): Promise<string> {
+  const { home } = launch.user;
+  if (await launch.canEnter(workspace)) return workspace;
+  if (await launch.canEnter(home)) return home;
+  throw new Error(`it can enter neither the workspace ${workspace} nor its home ${home}`);
+}
+
+/** The drivers of the shells are read by the shells, and the directory of pipes is passed through. */
+async function assertReadable(launch: UserLaunch, directories: readonly string[]): Promise<void> {
+  for (const directory of directories) {
+    if (await launch.canEnter(directory)) continue;
+    throw new Error(`it cannot enter ${directory}, which its shells need`);
+  }
+}
+
+/** Variables as those of the daemon's own shells, with those of a login of the user. */
+function environmentOf(user: User, env: Readonly<Record<string, string>>): Record<string, string> {
+  const { name, uid, home, shell } = user;
+  const shared = Object.entries(env).filter(([variable]) => !OWN_VARIABLES.has(variable));
+  const runtime = `/run/user/${uid}`;
+  const hasRuntime = statSync(runtime, { throwIfNoEntry: false })?.uid === uid;
+  return {
+    ...Object.fromEntries(shared),
+    HOME: home,
+    USER: name,
+    LOGNAME: name,
+    SHELL: shell,
+    ...(hasRuntime && { XDG_RUNTIME_DIR: runtime }),
+  };
+}
 
 /** Parts of the engine that the services use. */
 export interface Engine {

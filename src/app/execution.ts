@@ -32,8 +32,8 @@ import type { Executions } from '../services/users/executions.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { rememberLast } from '../core/remember-last.js';
-import { ownPaths } from './gate/gate-settings.js';
-import { commandLimits, sessionLimits, watchSettings } from './settings/limits.js';
+import { ownPaths } from './gate.js';
+import { commandLimits, sessionLimits, watchSettings } from './limits.js';
 
 /** Checks and registries that all commands and sessions share. */
 interface Guards {

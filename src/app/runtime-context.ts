@@ -1,5 +1,4 @@
 import type { RedisConnection } from '../cluster/registry/redis/connection.js';
-import type { TokenRegistry } from '../services/access/shared-tokens.js';
 import type { Registry } from '../cluster/registry/registry.js';
 import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
@@ -9,13 +8,15 @@ import type { Metrics } from '../core/metrics/metrics.js';
 import type { Notifier } from '../core/notifications/notification.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { Traces } from '../core/traces/traces.js';
-import type { Platform } from '../engine/platform/contract/platform.js';
-import type { GateSettings } from '../services/gate/gate-options.js';
+import type { Platform } from '../engine/platform/platform.js';
+import type { TokenRegistry } from '../services/access/shared-tokens.js';
 import type { AuditLog } from '../services/audit/audit-log.js';
 import type { RequestAudit } from '../services/audit/request-audit.js';
+import type { GateSettings } from '../services/gate/gate-options.js';
+import type { OwnNode } from './cluster.js';
 
-import type { Disposables } from './disposables.js';
-import type { OwnNode } from './nodes/own-node.js';
+/** Functions to call at shutdown, in the order of construction. */
+export type Disposables = (() => void | Promise<void>)[];
 
 /** The parts of the context that exist before the engine. */
 export interface EngineContext {

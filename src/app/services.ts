@@ -1,38 +1,267 @@
 import { join } from 'node:path';
 
+import { runsCommands } from '../config/derive/examined-cluster.js';
+import { examinedSettings } from '../config/derive/examined-settings.js';
 import { ownFiles } from '../config/derive/own-files.js';
-import { withDaemon } from '../config/model/configuration.js';
+import { type Configuration, withDaemon } from '../config/model/configuration.js';
+import { type AuditEventName, auditPrincipal } from '../core/audit/event.js';
+import type { ConfirmationMode } from '../core/confirmation/modes.js';
+import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
+import { examineMachine } from '../doctor/doctor.js';
+import { examineLlmProviders } from '../doctor/llm.js';
+import { examineUsers } from '../doctor/users.js';
+import { HostReader } from '../engine/host/host-reader.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { findUser } from '../engine/user/find-user.js';
+import { CallLog } from '../llm/call-log.js';
+import { CallMeter } from '../llm/call-meter.js';
+import { LlmCalls } from '../llm/calls.js';
+import { CliRunner } from '../llm/cli-runner.js';
+import { Completions } from '../llm/completions/completions.js';
+import { HttpProviders } from '../llm/http-providers.js';
+import { Providers } from '../llm/providers.js';
+import { ShellCatalogue } from '../llm/shell-catalogue.js';
+import { ShellProviders } from '../llm/shell-providers.js';
 import { Quotas } from '../services/access/quotas.js';
+import { approvalFileIn } from '../services/approvals/approval-file.js';
+import { type ApprovalRecord, RememberedApprovals } from '../services/approvals/remembered-approvals.js';
 import { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
-import { CommandRegistry } from '../services/registry/command-registry.js';
+import { RememberedGuard } from '../services/confirmations/remembered-guard.js';
 import { Files, type FilesOptions } from '../services/files/files.js';
-import { Connections } from '../services/registry/connections.js';
-import { DaemonStatus } from '../services/machine/daemon-status.js';
-import { Metadata } from '../services/machine/metadata.js';
+import type { ResourceMonitor } from '../services/limits/resource-monitor.js';
+import { DaemonStatus, type ReportedConfiguration } from '../services/machine/daemon-status.js';
+import { HostMonitor } from '../services/machine/host-monitor.js';
+import { Machine } from '../services/machine/machine.js';
+import { Metadata, type ServedParts } from '../services/machine/metadata.js';
 import { Readiness } from '../services/machine/readiness.js';
 import { Previews } from '../services/previews/previews.js';
+import { CommandRegistry } from '../services/registry/command-registry.js';
+import { Connections } from '../services/registry/connections.js';
 import { Restores, type RestoresOptions } from '../services/restores/restores.js';
+import type { Services } from '../services/services.js';
+import { AuditSource } from '../services/subscriptions/audit-source.js';
+import { CommandSource } from '../services/subscriptions/command-source.js';
+import { NodeSource } from '../services/subscriptions/node-source.js';
+import { SessionSource } from '../services/subscriptions/session-source.js';
+import { ConfirmationSource, HostSource, LlmSource } from '../services/subscriptions/small-sources.js';
+import { Subscriptions } from '../services/subscriptions/subscriptions.js';
+import { type Execution, Executions } from '../services/users/executions.js';
 import { Ports } from '../services/waiting/ports.js';
 import { Waiting } from '../services/waiting/waiting.js';
 import { Watching } from '../services/watching/watching.js';
-import type { Services } from '../services/services.js';
-import { type Execution, Executions } from '../services/users/executions.js';
-
 import type { AccessServices } from './access.js';
-import { buildCluster } from './nodes/cluster.js';
-import { buildConfirmations } from './gate/confirmations.js';
-import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
-import { buildMachine } from './machine.js';
-import { buildObservation } from './observation.js';
 import { buildExecution, buildGates, buildMonitor } from './execution.js';
-import { buildLlm } from './llm.js';
-import { buildApprovalGuard, buildApprovals } from './gate/remembered-approvals.js';
-import { outputLimits, quotaLimits, reportedLimits } from './settings/limits.js';
-import { reportedConfiguration, servedParts } from './settings/reported-configuration.js';
+import { buildConfirmations, confirmationSettings, saveBefore } from './gate.js';
+import { buildCluster } from './cluster.js';
+import type { RuntimeContext } from './runtime-context.js';
+import { outputLimits, quotaLimits, reportedLimits } from './limits.js';
+
+/** Builds the examination of the machine: the checks of `shell-adapter doctor`, without those of a daemon elsewhere. */
+const buildMachine = ({ configuration, version }: RuntimeContext): Machine =>
+  new Machine(async () => {
+    const current = configuration();
+    const { childEnvironment: env, adapter, llm, file = 'defaults' } = current;
+    const isRunning = runsCommands(current);
+    const [machine, providers, users] = await Promise.all([
+      examineMachine({ env, defaultShell: adapter.shell, platform: adapter.platform, ...examinedSettings(current) }),
+      isRunning ? examineLlmProviders({ settings: llm, env }) : [],
+      isRunning ? examineUsers({ stateDirectory: adapter.stateDirectory, path: env['PATH'] ?? '' }) : [],
+    ]);
+    return [
+      { name: 'version', status: 'ok', detail: `shell-adapter ${version}` },
+      ...machine,
+      ...providers,
+      { name: 'configuration', status: 'ok', detail: file },
+      ...users,
+    ];
+  });
+
+/** The services that are observed. */
+type Observed = Pick<Services, 'sessions' | 'descriptions' | 'executions' | 'confirmations' | 'llm' | 'cluster'> & {
+  readonly registry: CommandRegistry;
+};
+
+/** Builds what measures the machine, and what tells clients of changes. */
+function buildObservation(
+  { pool, platform }: Engine,
+  { sessions, descriptions, executions, confirmations, llm, registry, cluster }: Observed,
+  { auditLog, log, closers }: RuntimeContext,
+): Pick<Services, 'host' | 'subscriptions'> {
+  const host = new HostMonitor({
+    reader: new HostReader(pool.cwd, platform.openMachine()),
+    counts: () => {
+      const { registry: open } = sessions;
+      const held = cluster.heldCounts();
+      return {
+        sessions: open.all().filter(({ isHidden }) => !isHidden).length + held.sessions,
+        commands_running: open.running + executions.running + held.commandsRunning,
+        daemon_rss_bytes: residentBytes(),
+      };
+    },
+  });
+  const subscriptions = new Subscriptions({
+    log: log('subscriptions'),
+    isAudited: auditLog.isEnabled,
+    hasNodes: cluster.node !== undefined,
+    sources: {
+      sessions: new SessionSource(sessions.registry, descriptions),
+      commands: new CommandSource(registry.journal),
+      confirmations: new ConfirmationSource(confirmations),
+      llm: new LlmSource(llm.calls),
+      host: new HostSource(host),
+      audit: new AuditSource(auditLog),
+      nodes: new NodeSource(cluster.nodes),
+    },
+  });
+  closers.push(() => {
+    host[Symbol.dispose]();
+    subscriptions[Symbol.dispose]();
+  });
+  return { host, subscriptions };
+}
+
+let lastResidentBytes = 0;
+
+/** Memory of the daemon; without free descriptors, with which /proc is read, that of the last time. */
+function residentBytes(): number {
+  try {
+    lastResidentBytes = process.memoryUsage.rss();
+  } catch {
+    // EMFILE
+  }
+  return lastResidentBytes;
+}
+
+/** Builds the LLM providers (command-line tools and services) and the models of the HTTP endpoint. */
+function buildLlm(
+  { pool, oneShots, scratch, worktrees, spoolDirectory }: Engine,
+  { monitor, executions }: { readonly monitor: ResourceMonitor; readonly executions: Executions },
+  { configuration, limits, secrets, metrics, closers, node }: RuntimeContext,
+): { readonly llm: LlmCalls; readonly completions: Completions } {
+  const settings = () => configuration().llm;
+  const runner = new CliRunner({
+    oneShots,
+    spoolDirectory,
+    secrets,
+    limits: () => ({ ...limits().resources, ...settings().limits }),
+    monitor,
+    metrics,
+  });
+  const catalogue = new ShellCatalogue(settings, pool.env['PATH'] ?? '');
+  const shells = new ShellProviders({ runner, scratch, catalogue, settings });
+  const services = new HttpProviders(settings);
+  const meter = new CallMeter(metrics);
+  const log = new CallLog(node?.name);
+  const providers = new Providers({ shells, services, secrets, meter });
+  const workspace = pool.cwd;
+  const llm = new LlmCalls({ settings, catalogue, providers, services, executions, meter, log });
+  closers.push(() => llm[Symbol.asyncDispose]());
+  const completions = new Completions({
+    registry: () => settings().models,
+    catalogue,
+    providers,
+    log,
+    worktrees,
+    workspace,
+    secrets,
+    output: () => outputLimits(configuration()),
+    repeatWindowMs: () => settings().repeatWindowMs,
+  });
+  closers.push(() => completions[Symbol.asyncDispose]());
+  return { llm, completions };
+}
+
+/** Creates the remembered approvals, from the file of an earlier run. Every step is logged and audited. */
+function buildApprovals(
+  { pool, oneShots }: Engine,
+  { configuration, audit, log: logs, closers }: RuntimeContext,
+): RememberedApprovals {
+  const log = logs('confirmations');
+  const approvals = new RememberedApprovals({
+    machine: { workspace: pool.cwd, path: pool.env['PATH'] ?? '', sandbox: () => oneShots.sandbox.profile },
+    file: approvalFileIn(configuration().adapter.stateDirectory),
+    ways: () => confirmationSettings(configuration()),
+    observe: (record) => {
+      const { event, approval, by, why, command, sessionId } = record;
+      log.info(`approval ${event}`, { approval_id: approval.id, scope: approval.scope, by: by?.name, why });
+      audit.record({
+        event: AUDIT_NAMES[event],
+        ...(by && { principal: auditPrincipal(by) }),
+        session_id: sessionId ?? approval.sessionId,
+        command,
+        details: detailsOf(record),
+      });
+    },
+    log,
+  });
+  closers.push(() => {
+    approvals[Symbol.dispose]();
+  });
+  return approvals;
+}
+
+/** Creates the guard that lets commands run which a remembered approval covers. */
+const buildApprovalGuard = (
+  approvals: RememberedApprovals,
+  checkpoints: WorkspaceCheckpoints,
+  { configuration }: RuntimeContext,
+): RememberedGuard =>
+  new RememberedGuard(
+    approvals,
+    saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
+  );
+
+const AUDIT_NAMES = {
+  remembered: 'approval_remembered',
+  used: 'approval_used',
+  revoked: 'approval_revoked',
+  expired: 'approval_expired',
+} as const satisfies Record<ApprovalRecord['event'], AuditEventName>;
+
+const detailsOf = ({ approval, why }: ApprovalRecord): Readonly<Record<string, unknown>> => ({
+  approval_id: approval.id,
+  scope: approval.scope,
+  pattern: approval.pattern,
+  directory: approval.directory,
+  requester: approval.requester,
+  approver: approval.approver,
+  mode: approval.mode,
+  expires_at: approval.expiresAt?.toISOString() ?? null,
+  ...(why !== undefined && { why }),
+});
+
+/** The parts of the configuration that `daemon_status` reports. */
+const reportedConfiguration = (configuration: Configuration): ReportedConfiguration => ({
+  file: configuration.file,
+  workspaceDirectory: configuration.adapter.workspaceDirectory,
+  stateDirectory: configuration.adapter.stateDirectory,
+  logFile: configuration.logging.logFilePath,
+  hasDashboard: configuration.http.dashboard,
+  confirmedBy: confirmersOf(configuration),
+});
+
+/** The parts of the configuration that `shell_metadata` reports. */
+const servedParts = ({
+  http: { dashboard, openai, mcp, metrics },
+  environments,
+  confirmation,
+  audit,
+}: Configuration): ServedParts => ({
+  http: { dashboard, openai, mcp, metrics },
+  environments: Object.keys(environments),
+  confirmation_mode: confirmation.mode,
+  audit_enabled: audit.enabled,
+});
+
+/** The confirmation modes that a command may require; none if confirmation is off. */
+function confirmersOf({ confirmation }: Configuration): ConfirmationMode[] {
+  const { mode, actions, modes, rules } = confirmation;
+  if (mode === 'off') return [];
+  const ofClasses = COMMAND_CLASSES.flatMap((name) => (actions[name] === 'confirm' ? [modes[name] ?? mode] : []));
+  return [...ofClasses, ...(rules.some(({ action }) => action === 'confirm') ? [mode] : [])];
+}
 
 /** Creates the services from the engine, the access rules and the configuration. */
 export function buildServices(engine: Engine, entrance: AccessServices, context: RuntimeContext): Services {

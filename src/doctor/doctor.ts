@@ -11,11 +11,10 @@ import { examineShells, type ShellSurroundings } from './shells.js';
 import { canWriteBelow, descriptorLimit, openTerminal, tryFifos } from './engine.js';
 import type { PlatformName } from '../core/platform.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
-import { type LimitSettings, measureLimits } from '../engine/limits/measured-limits.js';
-import { nameWithoutLimits } from '../engine/limits/mechanism.js';
+import { type LimitSettings, measureLimits, nameWithoutLimits } from '../engine/limits/mechanism.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
-import type { Platform } from '../engine/platform/contract/platform.js';
+import type { Platform } from '../engine/platform/platform.js';
 import type { LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram } from '../engine/shells/list.js';
 

@@ -3,9 +3,9 @@ import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync }
 import { dirname, join } from 'node:path';
 
 import { makeFifos } from '../engine/system/fifo.js';
-import type { Platform } from '../engine/platform/contract/platform.js';
+import type { Platform } from '../engine/platform/platform.js';
 import { makeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
-import { removeTreeSync } from '../engine/system/remove-tree.js';
+import { removeTreeSync } from '../engine/system/local-files.js';
 
 /** How long a terminal may take to start before it counts as broken, in milliseconds. */
 const PTY_TIMEOUT_MS = 5000;

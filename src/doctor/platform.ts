@@ -2,9 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 import { LIMIT_KEYS } from '../core/limits/limits.js';
-import { unenforceableOn } from '../engine/limits/unenforceable.js';
-import type { Capabilities, Platform } from '../engine/platform/contract/platform.js';
-import { SYSTEM_PATH } from '../engine/platform/posix/run-program.js';
+import { unenforceableOn } from '../engine/limits/mechanism.js';
+import type { Capabilities, Platform } from '../engine/platform/platform.js';
+import { SYSTEM_PATH } from '../engine/platform/posix/process-list.js';
 import { inspectProc } from './engine.js';
 import { APT, type Finding, ON_LINUX } from './finding.js';
 

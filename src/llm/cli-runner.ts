@@ -8,7 +8,7 @@ import { Command } from '../engine/command/command.js';
 import type { CommandOutcome } from '../engine/command/outcome.js';
 import type { OneShotRunner } from '../engine/one-shot/one-shot.js';
 import { randomBytes } from '../engine/system/random.js';
-import { SpoolBudget } from '../engine/output/spool-budget.js';
+import { SpoolBudget } from '../engine/output/spool.js';
 import type { ResourceMonitor } from '../services/limits/resource-monitor.js';
 import type { OutputReader } from './output-reader.js';
 

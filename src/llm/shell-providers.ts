@@ -8,7 +8,7 @@ import { LIMIT_KEYS } from '../core/limits/limits.js';
 import { judgeRun, type RunVerdict } from '../core/llm/verdict.js';
 import { killOf } from '../engine/command/outcome.js';
 import type { Breach } from '../engine/command/resource-use.js';
-import type { Scratch, ScratchDirectory } from '../engine/instance/scratch.js';
+import type { Scratch, ScratchDirectory } from '../engine/instance/runtime-directory.js';
 import type { UserLaunch } from '../engine/user/user-launch.js';
 import { renderKill, renderUse } from '../services/registry/rendered-limits.js';
 import { accessGrant } from './access.js';

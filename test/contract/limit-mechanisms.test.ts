@@ -9,12 +9,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MB } from '../../src/core/limits/limits.js';
 import type { LimitMechanism, ProcessGroup } from '../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
-import { plainRoot, type ProcessRoot, sandboxRoot } from '../../src/engine/process/process-root.js';
-import { TAG_VARIABLE } from '../../src/engine/platform/contract/process-entry.js';
+import {
+  findSessionProcesses,
+  plainRoot,
+  type ProcessRoot,
+  sandboxRoot,
+} from '../../src/engine/process/find-processes.js';
+import { TAG_VARIABLE } from '../../src/engine/platform/platform.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { killProcesses } from '../../src/engine/process/end-processes.js';
-import { findSessionProcesses } from '../../src/engine/process/find-processes.js';
-import { markOf } from '../../src/engine/process/session-mark.js';
+import { markOf } from '../../src/engine/process/process-survey.js';
 import { MECHANISMS } from '../support/machine/limit-mechanisms.js';
 import { eventually } from '../support/measure.js';
 import { isRunning } from '../support/processes.js';

@@ -10,13 +10,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { tryLock, unlock } from '../../src/engine/instance/file-lock.js';
 import { choosePlatform } from '../../src/engine/platform/choose-platform.js';
-import { isRunning, TAG_VARIABLE } from '../../src/engine/platform/contract/process-entry.js';
+import { isRunning, TAG_VARIABLE } from '../../src/engine/platform/platform.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { posix } from '../../src/engine/platform/posix/posix.js';
 import { identityLike, isProcess } from '../../src/engine/platform/process-identity.js';
-import { findSessionProcesses } from '../../src/engine/process/find-processes.js';
-import { findNewProcesses } from '../../src/engine/process/new-processes.js';
-import { plainRoot } from '../../src/engine/process/process-root.js';
+import { findSessionProcesses, plainRoot } from '../../src/engine/process/find-processes.js';
+import { findNewProcesses } from '../../src/engine/process/background-processes.js';
 import { eventually } from '../support/measure.js';
 
 const PLATFORMS = [linux, posix];

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { MB } from '../../src/core/limits/limits.js';
-import { heldBytesOf, PAGE_BYTES } from '../../src/engine/usage/memory-of.js';
+import { heldBytesOf, PAGE_BYTES, takeSnapshot } from '../../src/engine/usage/process-snapshot.js';
 import { Polling } from '../../src/engine/limits/polling.js';
-import { takeSnapshot } from '../../src/engine/usage/process-snapshot.js';
-import { TICKS_PER_SECOND } from '../../src/engine/platform/contract/process-entry.js';
+import { TICKS_PER_SECOND } from '../../src/engine/platform/platform.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { posix } from '../../src/engine/platform/posix/posix.js';
 import { eventually } from '../support/measure.js';

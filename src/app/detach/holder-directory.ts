@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 
 import { lockedBy, tryLock, unlock } from '../../engine/instance/file-lock.js';
-import type { Platform } from '../../engine/platform/contract/platform.js';
+import type { Platform } from '../../engine/platform/platform.js';
 import { isProcess } from '../../engine/platform/process-identity.js';
 
 /** Most daemons that may share a state directory and a port setting. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'socket.io-client';
 
 import { heldMessage, load as loadSchema } from '../../core/cluster/link-messages.js';
-import { Deferred } from '../../engine/system/deferred.js';
+import { Deferred } from '../../engine/system/promises.js';
 import type { EventSink } from '../../services/registry/caller.js';
 import type { HeldSession } from '../../services/sessions/held-session.js';
 import { nodeUnreachable } from '../failures.js';

@@ -4,7 +4,7 @@ import type { CheckpointKind } from '../../core/checkpoints/retention.js';
 import type { OutputLimits, RenderOptions } from '../../core/output/output-window.js';
 import type { PlatformName } from '../../core/platform.js';
 import type { LineCounts, Patch } from './git/diff.js';
-import type { CheckpointLimits } from './files/limits.js';
+import type { CheckpointLimits } from './files/walk.js';
 import type { CheckpointFacts } from './git/repository.js';
 
 /** A workspace, and the location of its checkpoints. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { AdapterError } from '../../core/errors.js';
 import { tryLock, unlock } from '../instance/file-lock.js';
-import type { Platform } from '../platform/contract/platform.js';
+import type { Platform } from '../platform/platform.js';
 
 /** Longest wait for the lock, in milliseconds: tidying takes the longest. */
 export const LOCK_WAIT_MS = 120_000;

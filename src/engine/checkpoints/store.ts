@@ -2,26 +2,32 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { compareEntries, notableChanges } from '../../core/checkpoints/compare.js';
-import { isWithin } from '../../core/checkpoints/entry.js';
+import { isWithin, MAX_LISTED_PATHS, type Skipped } from '../../core/checkpoints/entry.js';
 import { planRestore } from '../../core/checkpoints/restore-plan.js';
 import { dropOrder, surplus } from '../../core/checkpoints/retention.js';
 import { AdapterError } from '../../core/errors.js';
-import { toText } from './git/byte-path.js';
-import { countLines, makePatch } from './git/diff.js';
-import { pathsWithin } from './files/excluded-paths.js';
-import { namedPaths } from './files/named-paths.js';
-import { listed, listedSkipped } from './listed.js';
-import { type ChangedPath, type JobOf, type JobResults, type SavedCheckpoint, type StoreOptions } from './job.js';
-import { type Journal, journalOf } from './restore/journal.js';
-import { type CheckpointFacts, isOf, Repository, type StoredCheckpoint } from './git/repository.js';
-import { applyRestore, ensureDirectory, recover } from './restore/restore.js';
-import { readSavedTree } from './capture/saved-tree.js';
-import { type Snapshot, takeSnapshot } from './capture/snapshot.js';
+import { platformOf } from '../platform/choose-platform.js';
+import type { Directories } from '../platform/platform.js';
+import { readSavedTree, type Snapshot, takeSnapshot } from './snapshot.js';
+import { namedPaths, pathsWithin } from './files/walk.js';
 import { CAN_SET_OWNERS } from './files/staging.js';
 import { StatCache } from './files/stat-cache.js';
-import { platformOf } from '../platform/choose-platform.js';
-import type { Directories } from '../platform/contract/directories.js';
+import { toText } from './git/git.js';
+import { countLines, makePatch } from './git/diff.js';
+import { type CheckpointFacts, isOf, Repository, type StoredCheckpoint } from './git/repository.js';
+import type { ChangedPath, JobOf, JobResults, Listed, SavedCheckpoint, SkippedPath, StoreOptions } from './job.js';
+import { applyRestore, ensureDirectory, type Journal, journalOf, recover } from './restore.js';
 import { withLock } from './store-lock.js';
+
+/** The first of all, and how many there are. */
+const listed = <T>(all: readonly T[]): Listed<T> => ({
+  shown: all.slice(0, MAX_LISTED_PATHS),
+  count: all.length,
+});
+
+/** The same of paths that are not in a checkpoint. */
+const listedSkipped = (skipped: readonly Skipped[]): Listed<SkippedPath> =>
+  listed(skipped.map(({ path, reason }) => ({ path: toText(path), reason })));
 
 /** Numbers of loose objects and packs above which they are repacked, because they slow git down. */
 const MAX_LOOSE_OBJECTS = 5000;

@@ -1,6 +1,6 @@
 import type { EntryType, StopReason } from '../../core/files/limits.js';
 import type { LineMatch, LinePattern } from '../../core/output/line-search.js';
-import type { OnBatch } from './watch/watch-batch.js';
+import type { OnBatch } from './watch.js';
 
 /** What is watched. */
 export interface WatchJob {

@@ -11,11 +11,9 @@ import type {
   WatchJob,
 } from './file-job.js';
 import type { JobPrograms } from './job-programs.js';
-import { becameShorter } from './send-file.js';
-import type { OnBatch, WatchBatch } from './watch/watch-batch.js';
-import { ByteReader } from './worker/byte-reader.js';
-import { frameOf, LAST_FRAME } from './worker/frames.js';
-import { headLine, type SentRange } from './worker/messages.js';
+import { becameShorter } from './open-file.js';
+import type { OnBatch, WatchBatch } from './watch.js';
+import { ByteReader, frameOf, headLine, LAST_FRAME, type SentRange } from './worker/messages.js';
 import { type FileWorkerPlace, WorkerProcess } from './worker-process.js';
 
 /** Does jobs in a program of its own, which is started like a command: in a sandbox, or as another user, and with its limits. */

@@ -1,12 +1,106 @@
-import type { Stats } from 'node:fs';
-import { lstat, mkdir, realpath, rmdir } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, realpath, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-import { AdapterError } from '../../core/errors.js';
-import type { Directories } from '../platform/contract/directories.js';
+import { AdapterError, type ErrorCode } from '../../core/errors.js';
+import type { Directories } from '../platform/platform.js';
 import type { Target } from './file-job.js';
-import { movedPath } from './file-errors.js';
-import { OpenDirectory } from './open-directory.js';
+
+/** What the errors of the kernel mean for a file. Source: errno(3), and the pages of the calls. */
+const MEANINGS: Readonly<Record<string, readonly [code: ErrorCode, words: string]>> = {
+  ENOENT: ['FILE_NOT_FOUND', 'there is no such file or directory'],
+  ENOTDIR: ['NOT_A_DIRECTORY', 'a part of it is no directory'],
+  EISDIR: ['NOT_A_FILE', 'it is a directory'],
+  ENXIO: ['NOT_A_FILE', 'it is a pipe, a socket or a device'],
+  ENODEV: ['NOT_A_FILE', 'it is a device'],
+  EEXIST: ['FILE_EXISTS', 'there is something of that name already'],
+  ENOTEMPTY: ['DIRECTORY_NOT_EMPTY', 'the directory is not empty'],
+  EACCES: ['FILE_ACCESS_DENIED', 'permission denied'],
+  EPERM: ['FILE_ACCESS_DENIED', 'the operation is not permitted'],
+  EROFS: ['FILE_ACCESS_DENIED', 'the place is read-only'],
+  EBUSY: ['FILE_ACCESS_DENIED', 'it is a mount point, or in use'],
+  ELOOP: ['FILE_NOT_FOUND', 'it is a symbolic link that leads nowhere'],
+  ENAMETOOLONG: ['INVALID_REQUEST', 'the name is too long'],
+  EINVAL: ['INVALID_REQUEST', 'the file system does not take that'],
+  EXDEV: ['INVALID_REQUEST', 'the two paths are on different file systems: move it by a command'],
+  EFBIG: ['FILE_TOO_LARGE', 'the file would become larger than the limit'],
+  ENOSPC: ['DISK_FULL', 'no space is left on the disk'],
+  EDQUOT: ['DISK_FULL', 'the disk quota is exceeded'],
+};
+
+/** Errors of an exhausted machine, which the caller reports. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM']);
+
+/** Converts an error of the file system. */
+export function fileError(error: unknown, path: string): unknown {
+  if (error instanceof AdapterError) return error;
+  const { code, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
+  if (code !== undefined && EXHAUSTED.has(code)) return error;
+  const [meaning, words] = MEANINGS[code ?? ''] ?? ['FILE_FAILED', message];
+  return new AdapterError(meaning, `${path}: ${words}`, { details: { path, errno: code ?? null }, cause: error });
+}
+
+/** The error for a path that leads elsewhere than when it was judged. */
+export const movedPath = (path: string): AdapterError =>
+  new AdapterError('FILE_CHANGED', `${path} leads elsewhere than when the request was judged: nothing was changed`, {
+    details: { path },
+  });
+
+/** The error for something that is no regular file. */
+export const notAFile = (path: string, isDirectory: boolean): AdapterError =>
+  new AdapterError('NOT_A_FILE', `${path}: it is ${isDirectory ? 'a directory' : 'a pipe, a socket or a device'}`, {
+    details: { path, is_directory: isDirectory },
+  });
+
+const LIST_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** A directory that is held open. */
+export class OpenDirectory implements AsyncDisposable {
+  /** A path to the directory, while it is open. */
+  readonly root: string;
+  readonly #handle: FileHandle;
+  readonly #path: string;
+  readonly #directories: Directories;
+
+  private constructor(handle: FileHandle, path: string, directories: Directories) {
+    this.#handle = handle;
+    this.#path = path;
+    this.#directories = directories;
+    this.root = directories.rootOf(handle.fd, path);
+  }
+
+  /**
+   * Opens a directory to list it; the last part of its path must not be a link.
+   * @throws system errors
+   */
+  static async open(path: string, directories: Directories): Promise<OpenDirectory> {
+    return new OpenDirectory(await open(path, LIST_FLAGS), path, directories);
+  }
+
+  /** The same, to pass it: where possible, no permission to list it is needed. */
+  static async pass(path: string, directories: Directories): Promise<OpenDirectory> {
+    return new OpenDirectory(await open(path, directories.passFlags), path, directories);
+  }
+
+  /** Returns the path of one of its entries, for calls that do not follow a link there. */
+  entry(name: string): string {
+    return `${this.root}/${name}`;
+  }
+
+  /** Opens a directory in it to list it. */
+  openInner(name: string): Promise<OpenDirectory> {
+    return OpenDirectory.open(this.entry(name), this.#directories);
+  }
+
+  /** Whether it is at the path where it was opened, without links. */
+  async isInPlace(): Promise<boolean> {
+    return (await this.#directories.placeOf(this.#handle.fd, this.#path)) === this.#path;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+}
 
 /** Views of processes, devices and the kernel: their files are none, and look different to each process. */
 const VIEWS = ['/proc', '/sys', '/dev'] as const;

@@ -4,8 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 
 import { AdapterError } from '../../core/errors.js';
 import { MAX_HASHED_BYTES } from '../../core/files/limits.js';
-import type { Expected, FileState } from './file-job.js';
-import { notAFile } from './file-errors.js';
+import type { Expected, FileJobOf, FileResult, FileState, OnDigest, SentFile, Target } from './file-job.js';
+import { type HoldPath, notAFile } from './held-path.js';
 
 const { O_RDONLY, O_WRONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 /** A pipe would wait for its other end, and a terminal become that of the daemon. */
@@ -85,7 +85,7 @@ export async function stateOf({ handle, stat }: OpenFile): Promise<FileState> {
  * Tells the contents that a path has had apart without reading them: by inode, size, and time of the last change. A change
  * in place, of the same size and within one tick of the kernel's clock (4 ms), is not seen.
  */
-export const versionOf = ({ ino, size, mtimeMs }: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>): string =>
+const versionOf = ({ ino, size, mtimeMs }: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>): string =>
   [ino, size, Math.round(mtimeMs * MICROSECONDS)].map((part) => part.toString(RADIX)).join('-');
 
 const MICROSECONDS = 1000;
@@ -132,3 +132,140 @@ export function changedFile(
     },
   });
 }
+
+/** Size of the pieces in which lines are searched, in bytes. */
+const READ_BYTES = 64 * 1024;
+const LINE_FEED = 10;
+
+/** Reads a part of a file. */
+export async function readPart(
+  { at, offset, length }: FileJobOf<'read'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'read'>> {
+  await using held = await holdPath(at);
+  await using file = await openFile(held.entry, at.path);
+  const data = await readRange(file.handle, offset, Math.min(length, Math.max(0, file.stat.size - offset)));
+  const isWhole = offset === 0 && data.length === file.stat.size;
+  const state = isWhole
+    ? {
+        size: file.stat.size,
+        mtimeMs: file.stat.mtimeMs,
+        version: versionOf(file.stat),
+        sha256: sha256Of(data),
+      }
+    : await stateOf(file);
+  return { ...state, data, offset };
+}
+
+/** Reads lines of a file. */
+export async function readLines(
+  { at, from, count, maxBytes }: FileJobOf<'lines'>,
+  holdPath: HoldPath,
+): Promise<FileResult<'lines'>> {
+  await using held = await holdPath(at);
+  await using file = await openFile(held.entry, at.path);
+  const start = await findLine(file.handle, 0, from - 1);
+  const state = await stateOf(file);
+  const bytes = await readRange(file.handle, start.offset, Math.min(maxBytes, file.stat.size - start.offset));
+  const isAtEnd = start.offset + bytes.length >= file.stat.size;
+  const { end, lines } = lineEnd(bytes, count, isAtEnd);
+  return { ...state, data: bytes.subarray(0, end), offset: start.offset, firstLine: start.passed + 1, lines };
+}
+
+/** Finds where the line begins that comes after some line ends; at the end of the file if it has fewer. */
+async function findLine(handle: FileHandle, offset: number, lineEnds: number) {
+  const buffer = Buffer.allocUnsafe(READ_BYTES);
+  let passed = 0;
+  let at = offset;
+  while (passed < lineEnds) {
+    const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, at);
+    if (bytesRead === 0) break;
+    const piece = buffer.subarray(0, bytesRead);
+    let next = 0;
+    while (passed < lineEnds) {
+      const found = piece.indexOf(LINE_FEED, next);
+      if (found === -1) break;
+      passed += 1;
+      next = found + 1;
+    }
+    at += passed < lineEnds ? bytesRead : next;
+  }
+  return { offset: at, passed };
+}
+
+/** Where the last of some lines ends, and how many there are. A line that is cut counts only if it is the first. */
+function lineEnd(bytes: Buffer, count: number, isAtEnd: boolean): { readonly end: number; readonly lines: number } {
+  let end = 0;
+  let lines = 0;
+  while (lines < count && end < bytes.length) {
+    const found = bytes.indexOf(LINE_FEED, end);
+    if (found === -1 && !isAtEnd && lines > 0) break;
+    end = found === -1 ? bytes.length : found + 1;
+    lines += 1;
+  }
+  return { end, lines };
+}
+
+/** Size of the pieces in which a file is sent, in bytes. */
+const SENT_PIECE_BYTES = 256 * 1024;
+
+/** Opens a file to send it. */
+export async function openToSend(at: Target, holdPath: HoldPath): Promise<SentFile> {
+  await using held = await holdPath(at);
+  const file = await openFile(held.entry, at.path);
+  const { size, mtimeMs } = file.stat;
+  return {
+    size,
+    mtimeMs,
+    version: versionOf(file.stat),
+    read: (offset, length, onDigest) => {
+      const pieces = readPieces(file, at.path, offset, length);
+      return onDigest ? hashed(file, pieces, offset, onDigest) : pieces;
+    },
+    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
+  };
+}
+
+/** Reads a range; the next piece is read while one is sent. */
+async function* readPieces(
+  { handle }: OpenFile,
+  path: string,
+  offset: number,
+  length: number,
+): AsyncGenerator<Uint8Array> {
+  const end = offset + length;
+  const readAt = (from: number) => readRange(handle, from, Math.min(SENT_PIECE_BYTES, end - from));
+  let next = readAt(offset);
+  for (let at = offset; at < end;) {
+    const piece = await next;
+    if (piece.length === 0) throw becameShorter(path);
+    at += piece.length;
+    if (at < end) {
+      next = readAt(at);
+      // It is awaited in the next step, if there is one.
+      next.catch(() => undefined);
+    }
+    yield piece;
+  }
+}
+
+/** Pieces that end with their file, whose SHA-256 is given at the end. */
+async function* hashed(
+  { handle, stat }: OpenFile,
+  pieces: AsyncIterable<Uint8Array>,
+  offset: number,
+  onDigest: OnDigest,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const piece of eachPiece(handle, offset)) hash.update(piece);
+  for await (const piece of pieces) {
+    hash.update(piece);
+    yield piece;
+  }
+  const isSame = versionOf(await handle.stat()) === versionOf(stat);
+  onDigest(isSame ? hash.digest('hex') : undefined);
+}
+
+/** The error for a file that ends before a range that it had. */
+export const becameShorter = (path: string): AdapterError =>
+  new AdapterError('FILE_CHANGED', `${path} has become shorter while it was sent`, { details: { path } });

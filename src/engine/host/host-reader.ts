@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 
-import type { Machine, MachineReading } from '../platform/contract/machine.js';
+import type { Machine, MachineReading } from '../platform/platform.js';
 
 /** What the machine, and the disk of the workspace, are used for at one moment. */
 export interface HostReading extends MachineReading {

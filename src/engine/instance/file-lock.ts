@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 
-import type { Platform } from '../platform/contract/platform.js';
+import type { Platform } from '../platform/platform.js';
 
 /**
  * A lock is named by its owner right after it is created. One that is empty for longer, in milliseconds, has none: its owner

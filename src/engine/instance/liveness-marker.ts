@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { closeAll, makeFifos, openReader } from '../system/fifo.js';
-import type { Platform } from '../platform/contract/platform.js';
+import type { Platform } from '../platform/platform.js';
 import { randomBytes } from '../system/random.js';
 
 /** Name of the FIFO that a live daemon holds open in some of its directories. */

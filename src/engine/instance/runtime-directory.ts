@@ -1,12 +1,24 @@
-import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statfsSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
-import { type LivenessMarker, createInstanceId } from './liveness-marker.js';
-import type { Platform } from '../platform/contract/platform.js';
-import { ownUid } from '../system/own-user.js';
-import { type FileOwner, makeDirectoryFor } from '../system/file-owner.js';
+import { membersBelow, removeGroup } from '../limits/control-group.js';
+import type { Platform } from '../platform/platform.js';
+import { type FileOwner, makeDirectoryFor, ownUid } from '../system/own-user.js';
+import { readSmallFile, removeTree, removeTreeSync } from '../system/local-files.js';
+import { createInstanceId, type LivenessMarker } from './liveness-marker.js';
 
 /** `f_type` of a tmpfs, statfs(2). */
 const TMPFS_MAGIC = 0x01021994;
@@ -36,7 +48,7 @@ const PASSABLE = 0o711;
  * Creates a directory that only this user can read or change, and rejects one that another user has prepared. Others may
  * be able to pass through one that exists.
  */
-export function makePrivate(path: string): void {
+function makePrivate(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const stat = lstatSync(path);
   if (!stat.isDirectory() || stat.uid !== ownUid() || (stat.mode & 0o066) !== 0) {
@@ -126,7 +138,7 @@ export class UserRuntimeDirectory implements ProcessDirectory {
 }
 
 /** A daemon that has ended without cleaning up. */
-export interface DeadInstance {
+interface DeadInstance {
   readonly instance: string;
   readonly path: string;
 }
@@ -158,3 +170,76 @@ export function findDeadInstances(own: RuntimeDirectory, liveness: LivenessMarke
     .filter((instance) => !liveness.isAlive(instance))
     .map((instance) => ({ instance, path: join(parent, instance) }));
 }
+
+/** A directory that is removed with its contents. */
+export interface ScratchDirectory extends AsyncDisposable {
+  readonly path: string;
+}
+
+/**
+ * Creates temporary directories, on a disk: a tmpfs such as /dev/shm often forbids execution, and uses memory. All of
+ * them are below one directory of this instance, so that a successor finds those of a killed daemon.
+ */
+export class Scratch implements AsyncDisposable {
+  readonly #path: string;
+
+  /**
+   * @param instance id of this instance of the daemon
+   * @param liveness determines which directories were left by a killed daemon
+   */
+  constructor(instance: string, liveness: LivenessMarker) {
+    const parent = join(tmpdir(), `shell-adapter-scratch-${ownUid()}`);
+    makePrivate(parent);
+    for (const name of readdirSync(parent)) {
+      if (!liveness.isAlive(name)) removeTreeSync(join(parent, name));
+    }
+    this.#path = join(parent, instance);
+  }
+
+  /** Creates a directory that only this user can enter. */
+  async make(): Promise<ScratchDirectory> {
+    await mkdir(this.#path, { mode: 0o700, recursive: true });
+    const path = await mkdtemp(join(this.#path, 'run-'));
+    return { path, [Symbol.asyncDispose]: () => removeTree(path) };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return removeTree(this.#path);
+  }
+}
+
+/** File in a daemon's runtime directory that lists its control groups, one per line. */
+const FILE = 'control-groups';
+/** Longest wait until killed processes have left their group, and the polling interval, both in milliseconds. */
+const END_MS = 200;
+const POLL_MS = 5;
+
+/** Records the control groups of this instance; a successor removes them if this instance was killed. */
+export function noteGroups(runtimePath: string, directories: readonly string[]): void {
+  writeFileSync(join(runtimePath, FILE), directories.map((directory) => `${directory}\n`).join(''), { mode: 0o600 });
+}
+
+/** Control groups that a dead daemon has left. */
+interface LeftGroups {
+  /** Returns the processes in the groups. */
+  members(): readonly number[];
+  /** Removes the groups; those that still hold processes stay. */
+  remove(): void;
+}
+
+/** Returns the control groups of the daemon with this runtime directory. */
+export function groupsOf(runtimePath: string): LeftGroups {
+  const directories = (readSmallFile(join(runtimePath, FILE)) ?? '').split('\n').filter((line) => line !== '');
+  return {
+    members: () => directories.flatMap(membersBelow),
+    remove: () => {
+      const deadline = performance.now() + END_MS;
+      for (const directory of directories) {
+        while (!removeGroup(directory) && performance.now() < deadline) pause(POLL_MS);
+      }
+    },
+  };
+}
+
+/** Blocks the thread for `ms` milliseconds, in a process that is about to exit and must not do anything else before. */
+const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -1,9 +1,17 @@
 import { join } from 'node:path';
 
-import { tryWrite } from '../system/small-file.js';
-import { ownGroupOf } from '../platform/linux/cgroup-paths.js';
-import { homeIn, makeGroup, readControlSum, readControlNumber, removeGroup, TASKS } from './control-files.js';
-import { ControlGroup, type Controls } from './control-group.js';
+import { tryWrite } from '../system/local-files.js';
+import { ownGroupOf } from '../platform/linux/own-group.js';
+import {
+  ControlGroup,
+  type Controls,
+  homeIn,
+  makeGroup,
+  readControlNumber,
+  readControlSum,
+  removeGroup,
+  TASKS,
+} from './control-group.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
 import { ProcessSnapshot } from '../usage/process-snapshot.js';

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 
-import { readSmallFile, tryWrite } from '../system/small-file.js';
-import { ownGroupOf } from '../platform/linux/cgroup-paths.js';
+import { readSmallFile, tryWrite } from '../system/local-files.js';
+import { ownGroupOf } from '../platform/linux/own-group.js';
 import {
+  ControlGroup,
+  type Controls,
   homeIn,
   makeGroup,
   membersBelow,
   PROCS,
-  readControlSum,
   readControlNumber,
+  readControlSum,
   removeGroup,
-} from './control-files.js';
-import { ControlGroup, type Controls } from './control-group.js';
-import { residentBytesOf } from '../usage/memory-of.js';
+} from './control-group.js';
+import { ProcessSnapshot, residentBytesOf } from '../usage/process-snapshot.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
-import { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** Controllers that enforce limits in the kernel. CPU time is reported without a controller. */
 const CONTROLLERS = ['memory', 'pids'] as const;

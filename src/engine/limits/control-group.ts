@@ -1,14 +1,103 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { InheritedCounter } from '../../core/usage/inherited-counter.js';
 import type { KernelActions } from '../../core/limits/judge.js';
 import { type Limits, MB } from '../../core/limits/limits.js';
-import { readSmallDescriptor } from '../system/small-file.js';
-import { makeGroup, membersBelow, moveTree, PROCS, readMembers, removeGroup } from './control-files.js';
-import type { GroupSample, ProcessGroup } from './mechanism.js';
+import { InheritedCounter } from '../../core/usage/inherited-counter.js';
+import type { ProcessEntry, Processes } from '../platform/platform.js';
 import { linux } from '../platform/linux/linux.js';
+import { listChildren, parseField } from '../platform/linux/process-table.js';
+import { type ProcessRoot, sandboxRoot } from '../process/find-processes.js';
+import { isOriginIn } from '../process/process-survey.js';
+import { readSmallDescriptor, readSmallFile } from '../system/local-files.js';
 import { ProcessSnapshot } from '../usage/process-snapshot.js';
+import type { GroupSample, ProcessGroup } from './mechanism.js';
+
+/** File through which processes enter a group, and which lists them. */
+export const PROCS = 'cgroup.procs';
+/**
+ * File of version 1 through which single threads enter. A thread that moves itself does not need the lock that delays a
+ * move of a process by up to 14 ms, and every fork and exit on the machine with it. Its children start in the group of
+ * the thread.
+ */
+export const TASKS = 'tasks';
+
+/** Reads the number in a control file; undefined when the file is missing, or contains `max`. */
+export function readControlNumber(directory: string, file: string): number | undefined {
+  const text = readSmallFile(join(directory, file));
+  const value = text === undefined ? NaN : Number(text);
+  return Number.isNaN(value) ? undefined : value;
+}
+
+/** Returns the sum of values in a control file of `key value` lines; missing keys count as 0. */
+export function readControlSum(directory: string, file: string, ...keys: readonly string[]): number {
+  const text = readSmallFile(join(directory, file)) ?? '';
+  return keys.reduce((sum, key) => sum + parseField(text, key), 0);
+}
+
+/** Returns the process ids in a group. */
+function readMembers(directory: string): number[] {
+  const text = readSmallFile(join(directory, PROCS)) ?? '';
+  return text === '' ? [] : text.trimEnd().split('\n').map(Number);
+}
+
+/**
+ * Returns the directory that the processes of a group enter: a subgroup, if they could write to the files of their group.
+ * Root can: with a user namespace and a cgroup namespace, it may mount its group and what is below, but nothing above
+ * (cgroup_namespaces(7)). The limits are above then.
+ */
+export const homeIn = (directory: string, isHeld: boolean): string => (isHeld ? join(directory, 'held') : directory);
+
+/** Creates a group and those around it; idempotent. */
+export const makeGroup = (directory: string): unknown => mkdirSync(directory, { recursive: true });
+
+/** Removes a group and its subgroups. Returns false when they still contain processes. */
+export function removeGroup(directory: string): boolean {
+  // Subgroups are rare: searching for them first would take longer than the removal.
+  if (tryRemove(directory)) return true;
+  try {
+    const groups = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return groups.length > 0 && groups.every(({ name }) => removeGroup(join(directory, name))) && tryRemove(directory);
+  } catch (error) {
+    return isGone(error);
+  }
+}
+
+function tryRemove(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch (error) {
+    return isGone(error);
+  }
+}
+
+const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** Returns every process in a group and its subgroups. */
+export function membersBelow(directory: string): number[] {
+  try {
+    const groups = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return [...readMembers(directory), ...groups.flatMap(({ name }) => membersBelow(join(directory, name)))];
+  } catch {
+    // The group has been removed.
+    return [];
+  }
+}
+
+/**
+ * Moves a process and its descendants into groups. A pool thread writes the files: the first move after a pause takes
+ * the kernel up to 14 ms.
+ */
+async function moveTree(pid: number, joinFiles: readonly string[]): Promise<void> {
+  await Promise.all(joinFiles.map((file) => writeFile(file, String(pid)).catch(ignoreGone)));
+  await Promise.all(listChildren(pid).map((child) => moveTree(child.pid, joinFiles)));
+}
+
+function ignoreGone(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+}
 
 const { writesOf } = linux.processes;
 
@@ -143,3 +232,80 @@ export class ControlGroup implements ProcessGroup {
     for (const directory of this.#controls.directories) removeGroup(directory);
   }
 }
+
+/**
+ * The first process of a group. Its start time, where known, distinguishes it from a later process with the same pid.
+ */
+export interface Root {
+  readonly pid: number;
+  readonly startTicks: number | undefined;
+}
+
+/** Determines which processes belong to a group. */
+export interface Membership {
+  /**
+   * Returns all members.
+   * @param known members in the last sample
+   * @param root first process; undefined before it has started
+   */
+  find(snapshot: ProcessSnapshot, known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): ProcessEntry[];
+  /** Returns those members that only frame the group, and are not counted. */
+  frameOf(root: Root | undefined): readonly number[];
+  /** Returns the process that waits for the children of commands. */
+  reaperOf(root: Root): number | undefined;
+  /** Returns the current members, as far as known without a full sample. */
+  now(known: ReadonlyMap<number, ProcessEntry>, root: Root | undefined): readonly number[];
+}
+
+/**
+ * The processes of a session, found by sampling: those with its tag or mark, on its terminal, or descended from a
+ * member. Once found, a process stays a member wherever it moves.
+ * @param tag `instance.session`
+ */
+export function observedMembers({ isAlive }: Processes, tag: string): Membership {
+  const isWithin = isOriginIn(tag);
+  return {
+    find: (snapshot, known, root) => {
+      // Called for each process of the machine and each group: the cheapest check comes first.
+      const isMember = (entry: ProcessEntry) =>
+        entry.session === root?.pid ||
+        known.get(entry.pid)?.startTicks === entry.startTicks ||
+        isWithin(snapshot.originOf(entry)) ||
+        stillThere(root, entry) === entry.pid;
+      const seeds: number[] = [];
+      for (const entry of snapshot.all()) if (isMember(entry)) seeds.push(entry.pid);
+      return snapshot.of(snapshot.descendantsOf(seeds));
+    },
+    frameOf: () => [],
+    reaperOf: (root) => root.pid,
+    now: (known) => [...known.values()].filter(isAlive).map(({ pid }) => pid),
+  };
+}
+
+/** The processes of a PID namespace: all of them descend from its first process (pid_namespaces(7)). */
+export function namespaceMembers(processes: Processes): Membership {
+  // Searched for until it exists; then it stays the same as long as the namespace does.
+  let own: ProcessRoot | undefined;
+  const ownOf = ({ pid }: Root) => (own ??= sandboxRoot(pid, processes));
+  return {
+    find: (snapshot, _known, root) => {
+      const leader = root && stillThere(root, snapshot.of([root.pid])[0]);
+      return leader === undefined ? [] : snapshot.of(snapshot.descendantsOf([leader]));
+    },
+    frameOf: (root) => {
+      const { sessionLeader, reaper } = (root && ownOf(root)) ?? {};
+      return [sessionLeader, reaper].filter((pid) => pid !== undefined);
+    },
+    reaperOf: (root) => ownOf(root)?.main,
+    now: (_known, root) => {
+      const leader = root && stillThere(root, processes.read(root.pid));
+      if (leader === undefined) return [];
+      // The lists of children are not sufficient: they are kept per thread, and any thread may start a process.
+      return [...new ProcessSnapshot(processes).descendantsOf([leader])];
+    },
+  };
+}
+
+/** Returns the pid of the first process if it still exists in a snapshot or now; undefined otherwise. */
+const stillThere = (root: Root | undefined, entry: ProcessEntry | undefined): number | undefined =>
+  root && entry && (root.startTicks ?? entry.startTicks) === entry.startTicks ? root.pid : undefined;

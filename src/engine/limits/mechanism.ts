@@ -1,7 +1,9 @@
 import type { KernelActions } from '../../core/limits/judge.js';
-import type { LimitMechanismName, Limits } from '../../core/limits/limits.js';
-import type { ListAge } from '../platform/contract/processes.js';
-import type { PidNamespace } from '../sandbox/pid-namespace.js';
+import type { LimitMechanismName, LimitName, Limits } from '../../core/limits/limits.js';
+import { type LimitSet, LimitsInForce, NO_LIMITS, safetyNetFor } from '../../core/limits/safety-net.js';
+import type { ListAge, Platform } from '../platform/platform.js';
+import type { PidNamespace } from '../sandbox/launcher.js';
+import { machineSize } from '../system/machine.js';
 import type { ProcessSnapshot } from '../usage/process-snapshot.js';
 
 /** Resource use of the processes of a group. */
@@ -99,3 +101,19 @@ export interface LimitMechanism extends Disposable {
 /** Returns the mechanism for processes without any limit: the same, except for namespaces that are used for limits only. */
 export const nameWithoutLimits = ({ name, namespace }: LimitMechanism): LimitMechanismName =>
   namespace?.isForLimitsOnly ? 'polling' : name;
+
+/** Settings from which the limits in force follow. */
+export interface LimitSettings extends LimitSet {
+  /** Whether limits that are not set are those of the safety net. */
+  readonly safetyNet: boolean;
+  /** Directory on the disk that is kept from filling up; absolute. */
+  readonly workspaceDirectory: string;
+}
+
+/** Returns the limits in force. Those of the safety net depend on the size of the machine, which is measured here. */
+export const measureLimits = ({ safetyNet, workspaceDirectory, ...configured }: LimitSettings): LimitsInForce =>
+  new LimitsInForce(configured, safetyNet ? safetyNetFor(machineSize(workspaceDirectory)) : NO_LIMITS);
+
+/** Returns the limits that a platform cannot enforce. */
+export const unenforceableOn = ({ can }: Pick<Platform, 'can'>): readonly LimitName[] =>
+  can.countWrites ? [] : ['disk_mb'];

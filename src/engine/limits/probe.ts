@@ -3,9 +3,9 @@ import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../core/limit
 import { ControlGroups1 } from './cgroup1.js';
 import { ControlGroups2 } from './cgroup2.js';
 import type { LimitMechanism } from './mechanism.js';
-import { PidNamespace } from '../sandbox/pid-namespace.js';
+import { PidNamespace } from '../sandbox/launcher.js';
 import { Polling } from './polling.js';
-import type { Platform } from '../platform/contract/platform.js';
+import type { Platform } from '../platform/platform.js';
 
 /** A better mechanism that was tried, and the reason why it cannot be used. */
 interface Rejection {

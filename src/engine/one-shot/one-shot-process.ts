@@ -1,26 +1,114 @@
-import { writeSync } from 'node:fs';
+import { rmSync, writeFileSync, writeSync } from 'node:fs';
 
+import type { Command } from '../command/command.js';
+import type { EndReason } from '../command/outcome.js';
+import type { LimitTarget } from '../command/resource-use.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import type { PipeSet } from './pipe-sets.js';
-import { sandboxPids, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
-import { findSessionProcesses, type SessionScope } from '../process/find-processes.js';
-import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
-import { type ProcessEntry, shownCommandLine } from '../platform/contract/process-entry.js';
-import type { Platform } from '../platform/contract/platform.js';
-import type { Processes } from '../platform/contract/processes.js';
-import { NamespacePids } from '../process/namespace-pids.js';
+import { placeStdin, StdinPipe } from '../output/stdin-pipe.js';
+import { type Platform, type ProcessEntry, type Processes, shownCommandLine } from '../platform/platform.js';
+import {
+  findSessionProcesses,
+  NamespacePids,
+  plainRoot,
+  type ProcessRoot,
+  sandboxPids,
+  sandboxRoot,
+  type SessionScope,
+} from '../process/find-processes.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
 import { needsFile, type OneShotRequest, requestText, textArguments, textInFile } from '../shells/one-shot.js';
-import { StdinPipe } from '../output/stdin-pipe.js';
-import { OneShotFiles } from './files.js';
+import { type FileOwner, writeFileFor } from '../system/own-user.js';
+import { readRegularFile } from '../system/local-files.js';
+import type { PipeSet } from './pipe-sets.js';
+import type { ProcessEnd, ProcessStarter, StartedProcess } from './process-starter.js';
 import { type OneShotProgram, startMessage } from './start-message.js';
+
+/** Most bytes that are read of what bubblewrap complains about: it says a line. */
+const MAX_COMPLAINT_BYTES = 64 * 1024;
+
+/** The files of a one-shot beside its pipes. Those of its command are removed at the command's end. */
+export class OneShotFiles {
+  readonly pipes: PipeSet;
+  /** The user of the process, if it is not the daemon's. */
+  readonly #owner: FileOwner | undefined;
+  /** Files of the command. */
+  readonly #ofCommand: string[] = [];
+
+  constructor(pipes: PipeSet, owner: FileOwner | undefined) {
+    this.pipes = pipes;
+    this.#owner = owner;
+  }
+
+  /** Places standard input where the process can open it; returns the path. Undefined without input. */
+  placeStdin(stdin: string | StdinPipe | undefined): string | undefined {
+    if (stdin === undefined) return undefined;
+    const path = this.#addStdin();
+    placeStdin(path, stdin, this.#owner);
+    return path;
+  }
+
+  /** The same for the starter, which opens the file for every program, so that it must not block on a pipe. */
+  offerStdin(stdin: string | StdinPipe | undefined): string | undefined {
+    if (!(stdin instanceof StdinPipe)) return this.placeStdin(stdin);
+    const path = this.#addStdin();
+    stdin.offerOpenAt(path);
+    return path;
+  }
+
+  /** Writes the request that a waiting shell reads. */
+  writeRequest(request: string): void {
+    this.#write(requestFile(this.pipes), request);
+  }
+
+  /** Writes a text of a command that is too long for an argument; returns the path. */
+  writeText(text: string): string {
+    return this.#write(`${this.pipes.path}.text`, text);
+  }
+
+  /** Makes the file for error output of bubblewrap; returns its path. */
+  makeComplaint(): string {
+    const path = this.#complaintPath;
+    writeFileSync(path, '', { mode: 0o600 });
+    return path;
+  }
+
+  /** Error output of bubblewrap when the sandbox failed before the command started; empty otherwise. */
+  get complaint(): Buffer {
+    // Undefined: a command has removed the adapter's files.
+    return readRegularFile(this.#complaintPath, MAX_COMPLAINT_BYTES) ?? Buffer.alloc(0);
+  }
+
+  /** Removes the files of the command; the pipes stay for the next. */
+  remove(): void {
+    for (const file of this.#ofCommand.splice(0)) rmSync(file, { force: true });
+  }
+
+  get #complaintPath(): string {
+    return `${this.pipes.path}.bwrap`;
+  }
+
+  #write(path: string, text: string): string {
+    this.#ofCommand.push(path);
+    writeFileFor(this.#owner, path, text);
+    return path;
+  }
+
+  #addStdin(): string {
+    const path = `${this.pipes.path}.in`;
+    this.#ofCommand.push(path);
+    return path;
+  }
+}
+
+/** Returns the file with the request of the shell on these pipes. */
+export const requestFile = (pipes: PipeSet): string => `${pipes.path}.cmd`;
 
 const EMPTY = Buffer.alloc(0);
 
 /** What starts the processes of one-shots. */
-export interface OneShotParts {
+interface OneShotParts {
   readonly starter: ProcessStarter;
   readonly launcher: Launcher;
   readonly platform: Platform;
@@ -164,4 +252,55 @@ export class OneShotProcess {
     const isGiven = this.processes.replaceArgument(root.main, [file, ...args], textIndex + 1, text);
     return isGiven ? [file, ...args.with(textIndex, text)] : undefined;
   }
+}
+
+/** Called for a long-running one-shot. */
+export type OnLongRunning = (watched: LimitTarget) => void;
+
+/** Returns the limit target of a one-shot in flight: nothing outlives its command. */
+export function oneShotLimitTarget(
+  command: Command,
+  process: OneShotProcess,
+  cancel: (command: Command, reason: EndReason) => void,
+): LimitTarget {
+  let endedAt = Infinity;
+  void process.ended.then(() => {
+    endedAt = performance.now();
+  });
+  return {
+    group: process.group,
+    limits: command.spec.resourceLimits ?? {},
+    get own() {
+      return process.root?.rootPids ?? [];
+    },
+    get running() {
+      return command.outcome ? undefined : command;
+    },
+    get idleSince() {
+      return endedAt;
+    },
+    numbers: process.numbers,
+    isEnding: process.processes.isEnding,
+    cancel,
+    hasRest: () => false,
+    endRest: () => Promise.resolve(),
+    endShell: () => undefined,
+    endSession: () => undefined,
+    noteBreach: () => undefined,
+  };
+}
+
+/** Starts measuring the command in this process: earlier use does not count; applies the command's limits. */
+export function startWithLimits(command: Command, process: OneShotProcess): void {
+  const { group } = process;
+  const { resourceLimits: limits = {} } = command.spec;
+  // Not every mechanism can measure a process that is just being started, or has waited for its command; its use is next to 0.
+  const cpuMs = (process.pid === undefined ? undefined : group.cpuMs()) ?? 0;
+  command.meter.begin({ group, limits, atStart: { cpuMs, writtenBytes: 0 } });
+  const setLimits = () => {
+    group.setLimits(limits);
+  };
+  // Only once it runs: during the start the starter, with all its threads, is in the group too.
+  if (process.pid === undefined) void process.started.then(setLimits);
+  else setLimits();
 }

@@ -1,31 +1,261 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
 import type { SandboxStatus } from '../../core/sandbox/status.js';
 import type { SignalName } from '../../core/signals.js';
+import { settledWithin } from '../../core/time.js';
 import { type Command, ENDING_SIGNALS } from '../command/command.js';
-import { type EndReason, graceFor } from '../command/outcome.js';
-import { listenUntilClosed } from '../output/closed-output.js';
-import { PipeFeed } from '../output/pipe-feed.js';
-import { endProcesses, sendSignal } from '../process/end-processes.js';
-import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
-import type { StartMarker } from '../platform/contract/start-marker.js';
-import { noteKernelActions } from '../command/kernel-limits.js';
-import type { InstalledShell } from '../shells/list.js';
 import {
-  BACKGROUND_ENDED,
-  cancelledStart,
-  commandEnd,
-  describeLeft,
-  endGroup,
-  endRest,
-  failedStart,
-  leftBy,
-} from './one-shot-end.js';
-import { oneShotLimitTarget, type OnLongRunning } from './one-shot-limit-target.js';
-import type { OneShotProcess } from './one-shot-process.js';
+  type CommandEnd,
+  type EndReason,
+  exitCodeOfSignal,
+  graceFor,
+  unlisted,
+  type Warning,
+} from '../command/outcome.js';
+import { noteKernelActions } from '../command/resource-use.js';
+import { listenUntilClosed, PipeFeed } from '../output/output-pipe.js';
+import type { ProcessEntry, StartMarker } from '../platform/platform.js';
+import { askPatiently } from '../process/process-survey.js';
+import {
+  commandLineOf,
+  findBackgroundProcesses,
+  findNewProcesses,
+  reportBackgroundProcesses,
+  type ReportedProcess,
+  reportProcesses,
+} from '../process/background-processes.js';
+import { endProcesses, sendSignal } from '../process/end-processes.js';
+import { isPlaceGone } from '../sandbox/sandbox.js';
+import type { InstalledShell } from '../shells/list.js';
+import { needsFile, needsOwnStart, textArguments } from '../shells/one-shot.js';
+import { quote } from '../shells/shell.js';
+import { PendingWork } from '../system/promises.js';
+import { oneShotLimitTarget, type OneShotProcess, type OnLongRunning, startWithLimits } from './one-shot-process.js';
 import { OrphanReaper } from './orphan-reaper.js';
 import type { ProcessEnd } from './process-starter.js';
-import { OneShotStarter } from './one-shot-start.js';
-import { PendingWork } from '../system/pending-work.js';
-import { WarmShells, type WarmShellsOptions } from './warm-shells.js';
+import type { OneShotProgram } from './start-message.js';
+import { type OneShotKind, WarmShells, type WarmShellsOptions } from './warm-shells.js';
+
+/** Warning of a result that lists background processes: unlike a session, a one-shot ends them. */
+const BACKGROUND_ENDED: Warning = {
+  code: 'BACKGROUND_ENDED',
+  message:
+    'A one-shot command ends with everything it started: its background processes are being ended. Use a session to keep them.',
+};
+
+/**
+ * Converts the end of a one-shot's process into a command end.
+ * @param path the daemon's PATH
+ * @param complaint what bubblewrap has printed
+ */
+function commandEnd(end: ProcessEnd, command: Command, path?: string, complaint?: Buffer): CommandEnd {
+  if (end.kind === 'failed') return failedStart(command, end, path);
+  const exitCode = end.kind === 'exited' ? end.exitCode : exitCodeOfSignal(end.signal);
+  return { exitCode, sessionState: null, workingDirectory: null, warnings: unmadeSandbox(complaint) };
+}
+
+/** Error codes of a machine without free processes, descriptors or memory at the moment. */
+const EXHAUSTED: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+/** Error codes of a program that cannot be run: the exit code says enough. */
+const UNUSABLE: ReadonlySet<string> = new Set(['EACCES', 'ENOEXEC', 'E2BIG']);
+
+/**
+ * Returns the end of a command that could not be started, and writes a line to its error output. Exit codes as in shells: 127
+ * for a missing program, 126 for one that cannot be run.
+ */
+function failedStart(
+  command: Command,
+  { code = '', message }: { code?: string | undefined; message: string },
+  path: string | undefined,
+): CommandEnd {
+  const isMissing = isMissingProgram(command, code, path);
+  const reason = isMissing ? 'command not found' : code === 'EACCES' ? 'Permission denied' : message;
+  command.errors.write(Buffer.from(`${command.spec.args ? command.spec.command : 'shell-adapter'}: ${reason}\n`));
+  const warnings = isMissing || UNUSABLE.has(code) ? [] : [notStarted(code, message)];
+  return { exitCode: isMissing ? 127 : 126, sessionState: null, workingDirectory: null, warnings };
+}
+
+const notStarted = (code: string, message: string): Warning => ({
+  code: EXHAUSTED.has(code) ? 'RESOURCE_EXHAUSTED' : 'NOT_STARTED',
+  message: `The command was not run: ${message}`,
+});
+
+/** Returns a warning that the command has not run, if a file to hide was removed while its sandbox was started. */
+function unmadeSandbox(complaint: Buffer | undefined): readonly Warning[] {
+  const text = complaint?.toString().trim() ?? '';
+  return isPlaceGone(text) ? [notStarted('', `${text}. It can be sent again`)] : [];
+}
+
+/** execvp(3) gives EACCES for a missing program as well, when a folder of PATH may not be searched. */
+function isMissingProgram({ spec: { command, args, env } }: Command, code: string, path = ''): boolean {
+  if (code === 'ENOENT') return true;
+  if (code !== 'EACCES' || !args || command.includes('/')) return false;
+  return !(env?.['PATH'] ?? path).split(delimiter).some((folder) => existsSync(join(folder, command)));
+}
+
+/** Returns the end of a command that was cancelled before it ran. */
+const cancelledStart = (): CommandEnd => ({
+  exitCode: exitCodeOfSignal('SIGINT'),
+  sessionState: null,
+  workingDirectory: null,
+  warnings: [notStarted('', 'it was cancelled before its start')],
+});
+
+/** Processes that a command has left running, and a warning if they cannot be listed. */
+interface LeftRunning {
+  readonly background: readonly ProcessEntry[];
+  readonly warnings: readonly Warning[];
+}
+
+/**
+ * Finds the processes that an ended one-shot has left running: none in a sandbox, where they end with it. A failed search
+ * never keeps the command from its end.
+ * @param isHeld whether a process still holds its pipes
+ */
+async function leftBy(process: OneShotProcess, beginning: StartMarker, isHeld: boolean): Promise<LeftRunning> {
+  try {
+    return { background: await askPatiently(() => search(process, beginning, isHeld)), warnings: [] };
+  } catch (error) {
+    return { background: [], warnings: [unlisted(error)] };
+  }
+}
+
+function search(
+  process: OneShotProcess,
+  beginning: StartMarker,
+  isHeld: boolean,
+): ProcessEntry[] | Promise<ProcessEntry[]> {
+  if (process.isIsolated) return [];
+  const { scope } = process;
+  const mayHaveLeft = () => isHeld || findNewProcesses(scope, beginning).length > 0;
+  const { askAside } = scope.processes;
+  if (!askAside) return mayHaveLeft() ? findLeft(process, isHeld) : [];
+  return askAside(mayHaveLeft).then((isSo) => (isSo ? findLeft(process, isHeld) : []));
+}
+
+function findLeft({ scope, shellLine }: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
+  return findBackgroundProcesses({
+    scope,
+    mustBeThere: isHeld,
+    isAppearing: ({ pid }) => commandLineOf(pid, scope.processes) === shellLine,
+  });
+}
+
+/**
+ * Ends what is still running of a terminated command.
+ * @returns the processes that survive, as far as they can be listed
+ */
+async function endRest(process: OneShotProcess, termination: Promise<unknown> | undefined): Promise<ProcessEntry[]> {
+  await termination;
+  return endProcesses(() => process.findProcesses(), 0, { processes: process.processes }).catch(() => []);
+}
+
+/** Where processes cannot be listed at the moment: ends the process group. What has left it is searched for later. */
+async function endGroup({ pid, ended }: OneShotProcess, graceMs: number): Promise<void> {
+  if (pid === undefined) return;
+  sendSignal(-pid, 'SIGTERM');
+  sendSignal(-pid, 'SIGCONT');
+  if (!(await settledWithin(ended, graceMs))) sendSignal(-pid, 'SIGKILL');
+}
+
+/** The processes that an ended command has left. */
+interface Left {
+  readonly background: readonly ProcessEntry[];
+  readonly survivors: readonly ProcessEntry[];
+  /** End of the command on the monotonic clock: a list of processes since then is new enough. */
+  readonly endedAt: number;
+  readonly shellName: string;
+}
+
+/** Describes what a command has left, for its result; nothing where processes cannot be listed. */
+async function describeLeft(
+  { processes, shellLine }: OneShotProcess,
+  { background, survivors, endedAt, shellName }: Left,
+): Promise<Pick<CommandEnd, 'survivors' | 'backgroundProcesses'>> {
+  const describe = () => ({
+    survivors: reportProcesses(survivors, processes),
+    backgroundProcesses: reportBackgroundProcesses(background, { line: shellLine, name: shellName }, processes),
+  });
+  try {
+    return processes.askAside ? await processes.askAside(describe, endedAt) : describe();
+  } catch {
+    return {};
+  }
+}
+
+/** Starts commands without a session: a text in a warm shell, a program with arguments without one. */
+class OneShotStarter {
+  readonly #options: WarmShellsOptions;
+  readonly #shells: WarmShells;
+
+  constructor(options: WarmShellsOptions, shells: WarmShells) {
+    this.#options = options;
+    this.#shells = shells;
+  }
+
+  /** Starts a command; rejects with the system's error when that is not possible. */
+  start(command: Command): Promise<OneShotProcess> {
+    const program = this.#programOf(command);
+    return program ? this.#startProgram(command, program) : this.#startText(command);
+  }
+
+  /**
+   * Returns the program that is started with the variables of the command: its own, or a shell that would not take them
+   * later. Undefined where a waiting shell runs it: also for another user, since what changes the user runs as root, and
+   * must not get the command's variables, such as LD_PRELOAD.
+   */
+  #programOf({ spec }: Command): Pick<OneShotProgram, 'file' | 'args'> | undefined {
+    const { launcher, shell } = this.#options;
+    if (launcher.owner) return undefined;
+    if (spec.args) return { file: spec.command, args: spec.args };
+    if (!needsOwnStart(spec.env) || needsFile(spec.command)) return undefined;
+    return { file: shell.path, args: textArguments(shell, spec.command) };
+  }
+
+  async #startProgram(command: Command, program: Pick<OneShotProgram, 'file' | 'args'>): Promise<OneShotProcess> {
+    const { spec } = command;
+    const process = await this.#shells.start({
+      ...program,
+      cwd: spec.cwd ?? this.#options.cwd,
+      env: { ...this.#options.env, ...spec.env },
+      stdin: spec.stdin ?? spec.stdinPipe,
+      takesRequest: false,
+      isMerged: spec.isMerged,
+      ...this.#kindOf(command),
+    });
+    startWithLimits(command, process);
+    return process;
+  }
+
+  async #startText(command: Command): Promise<OneShotProcess> {
+    const { spec } = command;
+    const process = await this.#shells.take(this.#kindOf(command));
+    startWithLimits(command, process);
+    try {
+      if (command.endReason) throw new Error('the command was cancelled before its start');
+      const stdinFile = process.files.placeStdin(spec.stdin ?? spec.stdinPipe);
+      process.sendRequest(this.#options.shell, { stdinFile, text: textOf(spec), ...spec });
+    } catch (error) {
+      this.#shells.dismiss(process);
+      throw error;
+    }
+    this.#shells.refillSoon();
+    return process;
+  }
+
+  #kindOf({ spec }: Command): OneShotKind {
+    return this.#shells.kindOf(spec.sandbox, spec.resourceLimits ?? {});
+  }
+}
+
+/** The text that a shell runs for a command: a program with arguments takes its place. */
+function textOf({ command, args }: Command['spec']): string {
+  if (!args) return command;
+  // bash would take the name for an option of `exec`, and dash has no `--`.
+  if (command.startsWith('-')) return `printf '%s: command not found\\n' ${quote(command)} >&2; exit 127`;
+  return `exec ${[command, ...args].map(quote).join(' ')}`;
+}
 
 /** Limit of the fast path, in milliseconds: for shorter commands a stream costs more than the command. */
 const STREAM_AFTER_MS = 5;

@@ -2,13 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../core/logging/log.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import { PendingWork } from '../system/pending-work.js';
+import { PendingWork } from '../system/promises.js';
 import type { ProcessStarter } from './process-starter.js';
-import type { Platform } from '../platform/contract/platform.js';
-import { plainRoot } from '../process/process-root.js';
-import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import type { Platform, ProcessEntry } from '../platform/platform.js';
+import { findMarkedOnly, findSessionProcesses, findTaggedWith, plainRoot } from '../process/find-processes.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
-import { findMarkedOnly, findSessionProcesses, findTaggedWith } from '../process/find-processes.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 
 /**

@@ -5,7 +5,7 @@ import { AdapterError } from '../../core/errors.js';
 import { drain, makeFifos, openBoth } from '../system/fifo.js';
 import { OutputPipe } from '../output/output-pipe.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
-import { makeDirectoryFor } from '../system/file-owner.js';
+import { makeDirectoryFor } from '../system/own-user.js';
 
 /** Sets created by one process. */
 const SETS_AT_ONCE = 8;

@@ -3,10 +3,10 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import type { Log } from '../../core/logging/log.js';
-import { Deferred } from '../system/deferred.js';
-import { TAG_VARIABLE } from '../platform/contract/process-entry.js';
-import { markOf } from '../process/session-mark.js';
-import { LineReader, type StarterReport, type StartMessage } from './starter/messages.js';
+import { Deferred } from '../system/promises.js';
+import { TAG_VARIABLE } from '../platform/platform.js';
+import { markOf } from '../process/process-survey.js';
+import { LineReader, type StarterReport, type StartMessage } from './start-message.js';
 
 /**
  * Starts the starter with a session mark, which identifies processes that have cleared their environment. A shell is

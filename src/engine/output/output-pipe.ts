@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 import { drain, openReader, sharedReadBuffer } from '../system/fifo.js';
+import type { OutputStream } from './output-stream.js';
 
 /** Delay before a pipe without a stream is read, and attaching one is tried again, in milliseconds. */
 const RETRY_MS = 20;
@@ -13,7 +14,7 @@ const RETRY_MS = 20;
 const MAX_TURN_MS = 1;
 
 /** Receives the bytes of a pipe. The chunk is only valid during the call. */
-export type ChunkSink = (chunk: Buffer) => void;
+type ChunkSink = (chunk: Buffer) => void;
 
 /**
  * The read end of a FIFO to which commands write, one command after another.
@@ -139,4 +140,101 @@ export class OutputPipe {
     this.release();
     closeSync(this.#fd);
   }
+}
+
+/** Forwards a pipe to a command's output, with backpressure: writers block while the disk or a client is behind. */
+export class PipeFeed {
+  readonly #pipe: OutputPipe;
+  readonly #output: OutputStream;
+  readonly #onBytes: () => void;
+  #isHeldByClient = false;
+  #isHeldByDisk = false;
+
+  constructor(pipe: OutputPipe, output: OutputStream, onBytes: () => void) {
+    this.#pipe = pipe;
+    this.#output = output;
+    this.#onBytes = onBytes;
+  }
+
+  /** Reads bytes as they arrive; calls `onEnd` at EOF. */
+  listen(onEnd?: () => void): void {
+    this.#pipe.listen(this.#take, onEnd);
+    this.#applyHolds();
+  }
+
+  /** Reads everything that has been written so far; returns `held` when some process can still write. */
+  drain(): 'free' | 'held' {
+    return this.#pipe.drain(this.#take);
+  }
+
+  /** Detaches from the pipe, which is then free for another command. */
+  release(): void {
+    this.#pipe.release();
+  }
+
+  /** Pauses or resumes reading for a slow client (backpressure). */
+  holdForClient(isHeld: boolean): void {
+    this.#isHeldByClient = isHeld;
+    this.#applyHolds();
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#output.write(chunk);
+    this.#onBytes();
+    if (!this.#isHeldByDisk && this.#output.spool.isCongested(this.#onDiskReady)) {
+      this.#isHeldByDisk = true;
+      this.#applyHolds();
+    }
+  };
+
+  readonly #onDiskReady = (): void => {
+    this.#isHeldByDisk = false;
+    this.#applyHolds();
+  };
+
+  #applyHolds(): void {
+    this.#pipe.setPaused(this.#isHeldByClient || this.#isHeldByDisk);
+  }
+}
+
+/** Dependencies of `listenUntilClosed`. */
+interface ClosedOutputOptions {
+  readonly feed: PipeFeed;
+  /** How long the program may go on after the output is closed, in milliseconds; undefined for no limit. */
+  readonly graceMs: number | undefined;
+  /** Resolves when the program has the output open. */
+  readonly started: Promise<void>;
+  /** Whether the program still runs: afterwards the pipe may belong to another command. */
+  readonly isRunning: () => boolean;
+}
+
+/**
+ * Listens to an output, and reports when it has stayed closed for the grace period. A program that closes and reopens
+ * it may go on.
+ */
+export function listenUntilClosed(
+  { feed, graceMs, started, isRunning }: ClosedOutputOptions,
+  onExpired: () => void,
+): void {
+  if (graceMs === undefined) {
+    feed.listen();
+    return;
+  }
+  const expire = () => {
+    if (isRunning() && feed.drain() === 'free') onExpired();
+  };
+  const onClosed = () => {
+    setTimeout(expire, graceMs).unref();
+  };
+  const listen = () => {
+    feed.listen(() => {
+      onClosed();
+      listen();
+    });
+  };
+  listen();
+  // A close before the listener was attached raises no event.
+  void started.then(() => {
+    if (isRunning() && feed.drain() === 'free') onClosed();
+  });
 }

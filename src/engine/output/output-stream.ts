@@ -9,8 +9,7 @@ import {
 } from '../../core/output/output-window.js';
 import { type Piece, Utf8Chunker } from '../../core/output/utf8-chunker.js';
 import { OutputMask } from './output-mask.js';
-import { Spool } from './spool.js';
-import type { SpoolBudget } from './spool-budget.js';
+import { Spool, type SpoolBudget } from './spool.js';
 
 /** Bytes at the end of an output that are searched for its unfinished last line. */
 const LAST_LINE_BYTES = 400;

@@ -3,8 +3,80 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { randomBytes } from '../system/random.js';
-import { BLOCK_BYTES, sharedBlocks } from './block-pool.js';
-import type { SpoolBudget } from './spool-budget.js';
+
+/** Size of a block, in bytes. */
+const BLOCK_BYTES = 256 * 1024;
+/** Most blocks that are kept for later: what one spool may have queued for a slow disk, twice. */
+const MAX_SPARE_BLOCKS = 16;
+
+/** Blocks of memory on their way to the disk. Fresh memory costs more than the copy into it, and stays until it is collected. */
+class BlockPool {
+  readonly #spare: Buffer[] = [];
+
+  /** A block with any content. */
+  take(): Buffer {
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  }
+
+  /** Takes back blocks that nothing uses any more, or what was used of them. */
+  give(blocks: readonly Buffer[]): void {
+    for (const { buffer } of blocks) if (this.#spare.length < MAX_SPARE_BLOCKS) this.#spare.push(Buffer.from(buffer));
+  }
+}
+
+/** The blocks of all spools of the daemon: each is in use for as long as a write takes. */
+const sharedBlocks = new BlockPool();
+
+/** What can give its bytes back for newer ones. */
+interface Evictable {
+  /** Drops what it keeps. */
+  giveWay(): Promise<void>;
+}
+
+/** Bytes that the spools of one session may keep together. Outputs of ended commands are evicted for newer ones. */
+export class SpoolBudget {
+  readonly #maxBytes: number;
+  #left: number;
+  /** Outputs of ended commands, oldest first. */
+  readonly #ended = new Set<Evictable>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#left = maxBytes;
+  }
+
+  /** Bytes that are kept, in memory and on disk. */
+  get usedBytes(): number {
+    return this.#maxBytes - this.#left;
+  }
+
+  /** Takes up to `bytes` from the budget and returns how many were granted. */
+  take(bytes: number): number {
+    for (const oldest of this.#ended) {
+      if (this.#left >= bytes) break;
+      this.#ended.delete(oldest);
+      void oldest.giveWay();
+    }
+    const granted = Math.min(bytes, this.#left);
+    this.#left -= granted;
+    return granted;
+  }
+
+  /** Returns bytes that were taken. */
+  give(bytes: number): void {
+    this.#left += bytes;
+  }
+
+  /** Notes that a spool's command has ended. */
+  noteEnd(spool: Evictable): void {
+    this.#ended.add(spool);
+  }
+
+  /** Notes that a spool keeps nothing any more. */
+  forget(spool: Evictable): void {
+    this.#ended.delete(spool);
+  }
+}
 
 const writeBlocks = promisify(writev);
 const readAt = promisify(read);

@@ -1,9 +1,10 @@
 import { closeSync, constants, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
+import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import { makeFifos, openReader } from '../system/fifo.js';
-import { type FileOwner, writeFileFor } from '../system/file-owner.js';
+import { type FileOwner, writeFileFor } from '../system/own-user.js';
 
 /**
  * High water: from this many unread bytes on, no more input is accepted. A client that waits for its responses never
@@ -20,7 +21,7 @@ const SLOW_CONNECT_MS = 20;
 const FAST_ATTEMPTS = 200;
 
 /** Whether more may be written: `closed` when the command has stopped reading. */
-export type Room = 'room' | 'closed';
+type Room = 'room' | 'closed';
 
 const openWriter = (path: string): number => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
 
@@ -236,4 +237,21 @@ export function placeStdin(path: string, stdin: string | StdinPipe, owner?: File
   // The path may be the FIFO of an earlier command, which must not be written to.
   rmSync(path, { force: true });
   writeFileFor(owner, path, stdin);
+}
+
+/** Creates pipes for streamed standard input, in the runtime directory. */
+export class StdinPipes {
+  readonly #runtime: ProcessDirectory;
+  #count = 0;
+
+  constructor(runtime: ProcessDirectory) {
+    this.#runtime = runtime;
+  }
+
+  /** Returns a pipe for one command. Its FIFO is created when the command is about to start. */
+  next(): StdinPipe {
+    this.#runtime.ensure();
+    this.#count += 1;
+    return new StdinPipe(join(this.#runtime.path, 'stdin', String(this.#count)), this.#runtime.owner);
+  }
 }

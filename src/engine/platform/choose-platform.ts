@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import type { PlatformName } from '../../core/platform.js';
-import type { Platform } from './contract/platform.js';
+import type { Platform } from './platform.js';
 import { linux } from './linux/linux.js';
 import { posix } from './posix/posix.js';
 

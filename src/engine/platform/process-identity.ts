@@ -1,4 +1,4 @@
-import type { Platform } from './contract/platform.js';
+import type { Platform } from './platform.js';
 import { linux } from './linux/linux.js';
 import { posix } from './posix/posix.js';
 

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { namespacePid } from './namespace-pids.js';
-import { isSandboxed, type ProcessRoot } from './process-root.js';
+import { isSandboxed, namespacePid, type ProcessRoot } from './find-processes.js';
 import type { KnownMembers } from './process-survey.js';
-import { isRunning, type ProcessEntry } from '../platform/contract/process-entry.js';
-import type { Processes } from '../platform/contract/processes.js';
+import { isRunning, type ProcessEntry, type Processes } from '../platform/platform.js';
 
 /** Polling interval for the end of signalled processes, in milliseconds. */
 const POLL_MS = 10;

@@ -1,9 +1,58 @@
-import type { ProcessRoot } from './process-root.js';
-import { isRunning, type ProcessEntry } from '../platform/contract/process-entry.js';
-import type { Processes } from '../platform/contract/processes.js';
-import type { StartMarker } from '../platform/contract/start-marker.js';
-import { type KnownMembers, nextSurvey, ProcessSurvey } from './process-survey.js';
-import { isOriginOf, markOf } from './session-mark.js';
+import { closeSync, readdirSync } from 'node:fs';
+import { isatty } from 'node:tty';
+
+import { isRunning, type ProcessEntry, type Processes, type StartMarker } from '../platform/platform.js';
+import { isOriginOf, type KnownMembers, markOf, nextSurvey, ProcessSurvey } from './process-survey.js';
+
+/** The processes of a shell or program before it has started anything. */
+export interface ProcessRoot {
+  /**
+   * The process that the daemon has started: leads its session. In a sandbox it is bubblewrap, and the sandbox ends
+   * with it.
+   */
+  readonly sessionLeader: number;
+  /** The shell or program itself. */
+  readonly main: number;
+  /** Namespace pid of `main`, which the kernel no longer reports once it has ended. */
+  readonly mainNamespacePid: number;
+  /** In a sandbox, the process that becomes the parent of all orphans. */
+  readonly reaper: number | undefined;
+  /** All of these. */
+  readonly rootPids: readonly number[];
+  /** Returns the pid that a process has in the sandbox; the same pid without one. */
+  readonly numberInside: (pid: number) => number;
+}
+
+/** Returns the root of a program that is not in a sandbox. */
+export const plainRoot = (pid: number): ProcessRoot => ({
+  sessionLeader: pid,
+  main: pid,
+  mainNamespacePid: pid,
+  reaper: undefined,
+  rootPids: [pid],
+  numberInside: (other) => other,
+});
+
+/**
+ * Returns the root of a program in a sandbox, by the process that the daemon has started: bubblewrap, outside, has one
+ * child, the first process of the sandbox; the first child of that is the program. Undefined until they exist.
+ */
+export function sandboxRoot(
+  sessionLeader: number,
+  { childrenOf, innermostPid: numberInside }: Pick<Processes, 'childrenOf' | 'innermostPid'>,
+): ProcessRoot | undefined {
+  const reaper = childrenOf(sessionLeader)[0]?.pid;
+  const main = reaper === undefined ? undefined : childrenOf(reaper)[0]?.pid;
+  if (reaper === undefined || main === undefined) return undefined;
+  const rootPids = [sessionLeader, reaper, main];
+  return { sessionLeader, main, mainNamespacePid: numberInside(main), reaper, rootPids, numberInside };
+}
+
+/** Returns the root processes without the shell or program: in a sandbox its first processes, which end with it. */
+export const sandboxPids = ({ rootPids, main }: ProcessRoot): number[] => rootPids.filter((pid) => pid !== main);
+
+/** Whether commands see other pids for the processes than the daemon does. */
+export const isSandboxed = ({ reaper }: ProcessRoot): boolean => reaper !== undefined;
 
 /** Identifies the processes of a session, or of a one-shot. */
 export interface SessionScope {
@@ -39,7 +88,7 @@ export async function hasNoProcesses(scope: SessionScope): Promise<boolean> {
 }
 
 /** Identifies the processes of one command of a session, as opposed to earlier commands. */
-export interface CommandScope {
+interface CommandScope {
   /** `instance.session.command`: the tag in the environment of the command's programs. */
   readonly tag: string;
   readonly root: ProcessRoot;
@@ -144,4 +193,49 @@ export function findTaggedWith(instance: string, tags: ReadonlySet<string>, proc
 export function findMarkedOnly(tag: string, { list, originOf }: Processes): ProcessEntry[] {
   const mark = markOf(tag);
   return list().filter((entry) => isRunning(entry) && originOf(entry) === mark);
+}
+
+/** Lists the open descriptors of the process that lists it, on Linux, macOS and the BSDs. */
+const OWN_DESCRIPTORS = '/dev/fd';
+
+/**
+ * Closes terminals inherited from the parent process. The daemon's terminals have no close-on-exec flag, and its
+ * children must not get access to a session's terminal.
+ */
+export function closeInheritedTerminals(): void {
+  for (const fd of readdirSync(OWN_DESCRIPTORS).map(Number)) {
+    // The descriptor of the listing itself is closed by now, and no terminal.
+    if (fd > 2 && isatty(fd)) closeSync(fd);
+  }
+}
+
+/** Returns the namespace pid of a process: in a sandbox, commands see other pids than the daemon does. */
+export function namespacePid(pid: number, root: ProcessRoot | undefined): number {
+  if (!root || !isSandboxed(root)) return pid;
+  return pid === root.main ? root.mainNamespacePid : root.numberInside(pid);
+}
+
+/** Namespace pids, cached for processes that have ended since the last two samples: the kernel no longer reports them. */
+export class NamespacePids {
+  readonly #root: () => ProcessRoot | undefined;
+  #earlier: ReadonlyMap<number, number> = new Map();
+  #last: ReadonlyMap<number, number> = new Map();
+
+  /** @param root determines whether there is a sandbox; undefined once it has ended */
+  constructor(root: () => ProcessRoot | undefined) {
+    this.#root = root;
+  }
+
+  /** Records the processes of a sample. */
+  note(pids: readonly number[]): void {
+    const root = this.#root();
+    if (!root || !isSandboxed(root)) return;
+    this.#earlier = this.#last;
+    this.#last = new Map(pids.map((pid) => [pid, this.#earlier.get(pid) ?? root.numberInside(pid)]));
+  }
+
+  /** Returns the namespace pid of a process; the pid itself without a sandbox. */
+  of(pid: number): number {
+    return this.#last.get(pid) ?? this.#earlier.get(pid) ?? namespacePid(pid, this.#root());
+  }
 }

@@ -1,25 +1,162 @@
+import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
-import { AllowList, type AllowedDestination } from '../../core/egress/allow-list.js';
+import { type AllowedDestination, AllowList } from '../../core/egress/allow-list.js';
 import { proxyVariables } from '../../core/egress/proxy-variables.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { EgressMetrics } from '../../core/metrics/metrics.js';
+import { launchScript, REPORT_MISSING } from '../../core/sandbox/launch-script.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { type SandboxStatus, resolveSandboxStatus } from '../../core/sandbox/status.js';
+import { resolveSandboxStatus, type SandboxStatus } from '../../core/sandbox/status.js';
 import { Dialer } from '../egress/dialer.js';
-import type { Platform } from '../platform/contract/platform.js';
+import type { Platform } from '../platform/platform.js';
 import { findProgram } from '../shells/list.js';
-import { findCoverPrograms } from './cover-again.js';
-import { CoverKeeper, type SandboxedProcess } from './cover-keeper.js';
-import { type FileOwner, writeFileFor } from '../system/file-owner.js';
-import type { GroupConfinement } from './group-confinement.js';
-import { realPath } from './machine-places.js';
-import type { NamespacePrograms } from './network-namespace.js';
-import type { PidNamespace } from './pid-namespace.js';
-import { type Launch, Sandbox, type SandboxOptions } from './sandbox.js';
-import { type SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
+import { quote } from '../shells/shell.js';
+import { type FileOwner, writeFileFor } from '../system/own-user.js';
+import { mountPointsOf } from '../system/mounts.js';
+import { readSmallFile } from '../system/local-files.js';
+import type { UserLaunch } from '../user/user-launch.js';
+import { CoverKeeper, findCoverPrograms, type SandboxedProcess } from './cover-keeper.js';
+import { type NamespacePrograms, type SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
+import { type Launch, realPath, Sandbox, type SandboxOptions } from './sandbox.js';
 import { testSandbox } from './self-test.js';
+
+const run = promisify(execFile);
+
+/** The shell that prepares the mounts. */
+const LAUNCH_SHELL = '/bin/sh';
+/** Timeout of the test, in milliseconds. */
+const TRIAL_MS = 5000;
+
+/**
+ * Capabilities by which root could get around a read-only mount: it could mount the hierarchy again or enter other
+ * namespaces (CAP_SYS_ADMIN), use a process that is in another one (CAP_SYS_PTRACE), or change the kernel
+ * (CAP_SYS_MODULE, CAP_SYS_RAWIO). Source: capabilities(7).
+ */
+const DROPPED = ['sys_admin', 'sys_ptrace', 'sys_module', 'sys_rawio'].map((name) => `-${name}`).join(',');
+
+/** Succeeds when no mount point can be written to, or made writable. */
+const TRIAL = `
+for point; do
+  [ ! -w "$point/cgroup.procs" ] || { echo "$point can be written to"; exit 1; }
+  ! mount -o remount,bind,rw "$point" 2>/dev/null || { echo "$point can be mounted again"; exit 1; }
+done`;
+
+/** Paths of programs of util-linux. Absolute: a command may come with a search path of its own. */
+interface Programs {
+  readonly unshare: string;
+  readonly mount: string;
+  readonly setpriv: string;
+}
+
+/**
+ * Keeps the programs of root in their control groups: the hierarchies are read-only for them, in a mount namespace of
+ * their own, and they cannot undo that. Everything else of the machine stays as it is.
+ */
+export class GroupConfinement {
+  readonly #directories: readonly string[];
+  readonly #programs: Programs;
+
+  private constructor(directories: readonly string[], programs: Programs) {
+    this.#directories = directories;
+    this.#programs = programs;
+  }
+
+  /**
+   * Tests whether programs can be confined.
+   * @param directories of the control groups
+   * @param path search path for the programs
+   * @throws Error with the reason why not
+   */
+  static async find(directories: readonly string[], path: string): Promise<GroupConfinement> {
+    const find = (name: string) => {
+      const program = findProgram(name, path);
+      if (program === undefined) throw new Error(`${name} (util-linux) is not installed, or not on PATH`);
+      return program;
+    };
+    const programs = { unshare: find('unshare'), mount: find('mount'), setpriv: find('setpriv') };
+    const confinement = new GroupConfinement(directories, programs);
+    await confinement.#test();
+    return confinement;
+  }
+
+  /** Returns the command line that starts a program confined. The program replaces all others: its pid is the first. */
+  wrap(command: readonly string[]): readonly string[] {
+    const { unshare, mount, setpriv } = this.#programs;
+    const script = [
+      ...this.#points().map((point) => `${quote(mount)} -o remount,bind,ro ${quote(point)} || exit 126`),
+      REPORT_MISSING,
+      `exec ${quote(setpriv)} --inh-caps=${DROPPED} --bounding-set=${DROPPED} -- "$@"`,
+    ].join('\n');
+    // Mounts made on the machine later appear in it, but not the other way round.
+    return [unshare, '--mount', '--propagation', 'slave', '--', LAUNCH_SHELL, '-c', script, 'sh', ...command];
+  }
+
+  /** Read for each launch: hierarchies may have been mounted meanwhile. */
+  #points(): readonly string[] {
+    return mountPointsOf(this.#directories, readSmallFile('/proc/self/mountinfo') ?? '');
+  }
+
+  async #test(): Promise<void> {
+    const [file = '', ...args] = this.wrap([LAUNCH_SHELL, '-c', TRIAL, 'sh', ...this.#points()]);
+    try {
+      await run(file, args, { timeout: TRIAL_MS, cwd: '/' });
+    } catch (error) {
+      const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
+      throw new Error((stdout || stderr || message).trim(), { cause: error });
+    }
+  }
+}
+
+/**
+ * Arguments of bubblewrap, up to the command: everything is as outside except for pids, and /proc, which shows them.
+ * Source: bwrap(1), 0.8.
+ */
+const ARGUMENTS = ['--dev-bind', '/', '/', '--proc', '/proc', '--unshare-pid', '--die-with-parent'];
+
+/** Starts each program in its own PID namespace: all its descendants end with it. */
+export class PidNamespace {
+  /** Whether only processes with limits are started in one. */
+  readonly isForLimitsOnly: boolean;
+  readonly #program: string;
+
+  /** @param program path of bubblewrap */
+  private constructor(program: string, isForLimitsOnly: boolean) {
+    this.#program = program;
+    this.isForLimitsOnly = isForLimitsOnly;
+  }
+
+  /**
+   * Tests whether such namespaces can be created.
+   * @param path search path for bubblewrap
+   * @param isForLimitsOnly whether processes without limits are started outside
+   * @param user starts bubblewrap as another user
+   * @throws Error with the reason why not
+   */
+  static find(path: string, isForLimitsOnly: boolean, user?: UserLaunch): PidNamespace {
+    const program = findProgram('bwrap', path);
+    if (program === undefined) throw new Error('bubblewrap (bwrap) is not installed, or not on PATH');
+    // A shell with pid 2 is in a new namespace: bubblewrap's own first process has pid 1.
+    const args = [...ARGUMENTS, '--', LAUNCH_SHELL, '-c', '[ $$ = 2 ] && [ -e /proc/2/stat ]'];
+    const [file = '', ...rest] = user?.wrap([program, ...args], '/') ?? [program, ...args];
+    // In a session of its own: a process of another user must not have the daemon's terminal.
+    const options = { encoding: 'utf8', timeout: TRIAL_MS, killSignal: 'SIGKILL', cwd: '/', detached: true } as const;
+    const { status, stderr, error } = spawnSync(file, rest, options);
+    if (error) throw new Error(`bubblewrap could not be run: ${error.message}`, { cause: error });
+    if (status !== 0) throw new Error(stderr.trim() || `bubblewrap made no namespace (it ended with ${status})`);
+    return new PidNamespace(program, isForLimitsOnly);
+  }
+
+  /** Returns the command line that starts a program in a namespace. */
+  wrap({ command, descriptors, cwd }: Pick<Launch, 'command' | 'descriptors' | 'cwd'>): readonly string[] {
+    const script = descriptors && launchScript({ mounts: [], descriptors, cwd });
+    const launched = script === undefined ? command : [LAUNCH_SHELL, '-c', script, 'sh', ...command];
+    // On a terminal the program has to stay in the terminal's session, for job control.
+    return [this.#program, ...ARGUMENTS, ...(descriptors ? ['--new-session'] : []), '--', ...launched];
+  }
+}
 
 /** The destinations that sandboxes can connect to, through the daemon's proxy. */
 interface EgressOptions {

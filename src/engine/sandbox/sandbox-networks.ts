@@ -1,13 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Server, type Socket } from 'node:net';
+
+import { PROXY_PORT } from '../../core/egress/proxy-variables.js';
 import type { Refusal } from '../../core/egress/refusal.js';
 import type { Log } from '../../core/logging/log.js';
 import { EgressProxy, type EgressProxyOptions } from '../egress/egress-proxy.js';
-import { type NamespacePrograms, NetworkNamespace } from './network-namespace.js';
+
+/** Time for the start of a namespace on a loaded machine, in milliseconds. */
+const START_TIMEOUT_MS = 15_000;
+/** Most characters that are kept of what bubblewrap complains about. */
+const MAX_COMPLAINT = 500;
+
+/**
+ * Program of a process in the new namespace: listens on its loopback, gives the socket to the daemon, and ends. A socket
+ * belongs to the namespace in which it was made, also when a process outside holds it.
+ */
+const LISTEN = `
+const server = require('node:net').createServer();
+process.once('disconnect', () => process.exit());
+server.listen(${PROXY_PORT}, '127.0.0.1', () => process.send(process.ppid, server));
+`;
+
+/** Keeps the namespace until standard input ends: with the daemon. */
+const HOLD = '"$@"; exec cat';
+
+/** Programs that a namespace needs; absolute paths. */
+export interface NamespacePrograms {
+  /** bubblewrap. */
+  readonly program: string;
+  /** nsenter(1) of util-linux. */
+  readonly nsenter: string;
+}
+
+/** A network namespace with a loopback alone, on which a listening socket belongs to the daemon. */
+class NetworkNamespace {
+  /** Command line that starts the program after it in this namespace. */
+  readonly enter: readonly string[];
+  /** Called when the process that keeps the namespace has ended without being asked to. */
+  onLost: () => void = () => undefined;
+  readonly #holder: ChildProcess;
+  readonly #server: Server;
+
+  private constructor(holder: ChildProcess, server: Server, enter: readonly string[]) {
+    this.#holder = holder;
+    this.#server = server;
+    this.enter = enter;
+    // Responses may follow after the client has closed its side.
+    Object.assign(server, { allowHalfOpen: true });
+    holder.once('exit', () => {
+      this.onLost();
+    });
+  }
+
+  /**
+   * Makes a namespace.
+   * @param onConnection receives the connections out of the namespace
+   * @throws Error with the reason why it cannot be made
+   */
+  static async create(
+    { program, nsenter }: NamespacePrograms,
+    onConnection: (client: Socket) => void,
+  ): Promise<NetworkNamespace> {
+    const listen = [process.execPath, '-e', LISTEN];
+    const args = ['--dev-bind', '/', '/', '--unshare-net', '--die-with-parent', '--', '/bin/sh', '-c', HOLD, 'sh'];
+    const holder = spawn(program, [...args, ...listen], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
+    });
+    const { pid, server } = await started(holder);
+    server.on('connection', onConnection);
+    const { user, net } = { user: `--user=/proc/${pid}/ns/user`, net: `--net=/proc/${pid}/ns/net` };
+    // Root's namespace needs no user namespace around it.
+    const asUser = process.getuid?.() === 0 ? [] : [user, '--preserve-credentials'];
+    return new NetworkNamespace(holder, server, [nsenter, ...asUser, net, '--']);
+  }
+
+  /** Removes the namespace, once nothing runs in it any more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.onLost = () => undefined;
+    this.#server.close();
+    await ended(this.#holder);
+  }
+}
+
+function started(holder: ChildProcess): Promise<{ readonly pid: number; readonly server: Server }> {
+  let complaint = '';
+  holder.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-MAX_COMPLAINT);
+  });
+  return new Promise((resolve, reject) => {
+    const fail = (why: string) => {
+      clearTimeout(timer);
+      reject(new Error(`no network namespace for the allow-list: ${complaint.trim() || why}`));
+      void ended(holder);
+    };
+    const timer = setTimeout(() => {
+      fail(`it was not ready within ${START_TIMEOUT_MS / 1000} s`);
+    }, START_TIMEOUT_MS);
+    holder.once('error', ({ message }) => {
+      fail(message);
+    });
+    holder.once('close', (code) => {
+      fail(`it ended with ${code ?? 'a signal'}`);
+    });
+    holder.once('message', (pid, server) => {
+      clearTimeout(timer);
+      holder.removeAllListeners('close');
+      holder.disconnect();
+      if (server instanceof Server) resolve({ pid: Number(pid), server });
+      else fail('it has no listening socket');
+    });
+  });
+}
+
+/** Ends the process that keeps a namespace: at the end of its standard input. */
+async function ended(holder: ChildProcess): Promise<void> {
+  if (holder.pid === undefined || holder.exitCode !== null || holder.signalCode !== null) return;
+  const exit = new Promise((resolve) => holder.once('exit', resolve));
+  holder.stdin?.end();
+  if (holder.connected) holder.disconnect();
+  await exit;
+}
 
 /** Most networks that are kept for later sandboxes: a command without a session uses one for a moment. */
 const MAX_IDLE = 4;
 
 /** Dependencies of `SandboxNetworks`. */
-export interface SandboxNetworksOptions {
+interface SandboxNetworksOptions {
   readonly programs: NamespacePrograms;
   readonly proxy: EgressProxyOptions;
   /** Variables by which programs find the proxy. */

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 
 import { profilesFrom, type RealProfile } from '../../core/sandbox/profiles.js';
 import type { SandboxProblems } from '../../core/sandbox/status.js';
-import { isPlaceGone } from './place-gone.js';
-import type { Sandbox } from './sandbox.js';
+import { isPlaceGone, type Sandbox } from './sandbox.js';
 import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
-import { makeDirectoryFor } from '../system/file-owner.js';
+import { makeDirectoryFor } from '../system/own-user.js';
 import type { UserLaunch } from '../user/user-launch.js';
 
 /** Timeout for the start and self-test of a sandbox on a loaded machine, in milliseconds. */

@@ -1,16 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { SignalName } from '../../core/signals.js';
+import { settledWithin } from '../../core/time.js';
 import type { Command } from '../command/command.js';
-import type { EndReason } from '../command/outcome.js';
-import { PipeFeed } from '../output/pipe-feed.js';
-import type { ProcessEntry } from '../platform/contract/process-entry.js';
-import { findCommandProcesses } from '../process/find-processes.js';
-import type { ReportedProcess } from '../process/reported-process.js';
-import type { StartMarker } from '../platform/contract/start-marker.js';
+import { signalForeground } from '../command/foreground.js';
+import { type EndReason, graceFor } from '../command/outcome.js';
+import { PipeFeed } from '../output/output-pipe.js';
+import type { OutputStream } from '../output/output-stream.js';
+import type { ProcessEntry, StartMarker } from '../platform/platform.js';
+import type { ReportedProcess } from '../process/background-processes.js';
+import { type EndOptions, endProcesses, killProcesses, sendSignal, signalProcesses } from '../process/end-processes.js';
+import { findCommandProcesses, namespacePid } from '../process/find-processes.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { Deferred } from '../system/deferred.js';
-import { CommandTermination } from './command-termination.js';
-import { TerminalOutput } from './terminal-output.js';
+import { TerminalFence } from '../shell/terminal-echo.js';
+import { Deferred } from '../system/promises.js';
+
+/** Grace period after Ctrl-C alone before SIGTERM is sent, in milliseconds. */
+const INTERRUPT_MS = 150;
+/**
+ * Minimum interval between two interrupts of the shell itself, in milliseconds; closer ones coalesce, as pending
+ * signals do. A second one would arrive right after the first has ended the command, and zsh exits when it is
+ * interrupted while it reads a line.
+ */
+const INTERRUPTS_APART_MS = 100;
+/** Time for the shell to report after SIGKILL before the shell itself is killed, in milliseconds. */
+const REPORT_AFTER_KILL_MS = 150;
+/** bash sleeps for one second when fork(2) fails. */
+const RETRY_MS = 1200;
+/** Longest wait for the shell to read its request before a signal is sent anyway, in milliseconds. */
+const UNDER_WAY_MS = 100;
+
+/** What a termination needs to know of its command. */
+interface TerminationTarget {
+  readonly command: Command;
+  readonly shell: ShellProcess;
+  readonly killGraceMs: number;
+  /** Resolves when the driver has reported the end, or the shell has exited. */
+  readonly reported: Promise<'reported' | 'exited'>;
+  /** Whether `reported` has resolved. */
+  readonly isSettled: () => boolean;
+  /** Finds the running processes that the command has started. */
+  readonly find: () => ProcessEntry[];
+}
+
+/** Signals a command of a session, and ends it in steps: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. */
+class CommandTermination {
+  readonly #target: TerminationTarget;
+  #steps: Promise<void> | undefined;
+  #shellInterruptedAt = -Infinity;
+  /** End of the grace period, on the monotonic clock. */
+  #killAt = 0;
+
+  constructor(target: TerminationTarget) {
+    this.#target = target;
+  }
+
+  /** Whether the command is being ended. */
+  get hasBegun(): boolean {
+    return this.#steps !== undefined;
+  }
+
+  /** Begins to end the command; for an exceeded limit without a grace period. */
+  begin(reason: EndReason): void {
+    this.#killAt = performance.now() + graceFor(reason, this.#target.killGraceMs);
+    this.#steps ??= (reason.breach ? this.#killAtOnce() : this.#escalate()).catch(this.#endUnlisted);
+  }
+
+  /**
+   * Waits until the last process of the command has ended.
+   * @returns the processes that could not be ended
+   */
+  async complete(): Promise<ProcessEntry[]> {
+    await this.#steps;
+    const { find } = this.#target;
+    try {
+      const survivors = await endProcesses(find, this.#graceLeftMs, this.#endOptions);
+      return survivors.filter(this.#target.shell.processes.isAlive);
+    } catch {
+      // They cannot be listed at the moment: a result without them is better than none.
+      return [];
+    }
+  }
+
+  /**
+   * Resolves when the shell has started the command, or has finished it. A signal before that would hit the driver
+   * while it reads its request, and the request would be lost.
+   */
+  async whenUnderWay(): Promise<void> {
+    const { shell, isSettled } = this.#target;
+    const deadline = performance.now() + UNDER_WAY_MS;
+    while (!isSettled() && performance.now() < deadline) {
+      if (!shell.holdsRequests) return;
+      await sleep(1);
+    }
+  }
+
+  /**
+   * Signals the foreground processes of the command. Returns the processes that received the signal.
+   * @param until deadline on the monotonic clock
+   */
+  signal(signal: SignalName, until = Infinity): Promise<ReportedProcess[]> {
+    const { shell, command, isSettled } = this.#target;
+    return signalForeground({
+      shell,
+      signal,
+      mayInterruptShell: () => {
+        const now = performance.now();
+        if (now - this.#shellInterruptedAt < INTERRUPTS_APART_MS) return false;
+        this.#shellInterruptedAt = now;
+        return true;
+      },
+      onSend: (sent) => {
+        command.noteSignal(sent);
+      },
+      isOver: () => isSettled() || performance.now() > until,
+    });
+  }
+
+  /** Time left before processes are killed, in milliseconds. */
+  get #graceLeftMs(): number {
+    return Math.max(0, this.#killAt - performance.now());
+  }
+
+  #reportedWithin(ms: number): Promise<boolean> {
+    return settledWithin(this.#target.reported, ms);
+  }
+
+  /** @param ms remaining time: the result must not wait for a shell that does not react */
+  async #interrupt(ms: number): Promise<void> {
+    if (!this.#target.isSettled()) await this.signal('SIGINT', performance.now() + ms);
+  }
+
+  async #escalate(): Promise<void> {
+    const { shell, find, isSettled } = this.#target;
+    await this.whenUnderWay();
+    if (isSettled()) return;
+    await this.#interrupt(this.#graceLeftMs);
+    if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#graceLeftMs))) return;
+    signalProcesses(find(), 'SIGTERM', shell.processes);
+    // A shell that handles the interrupt slowly, or was between two children, receives it again.
+    await this.#interrupt(this.#graceLeftMs);
+    if (await this.#reportedWithin(this.#graceLeftMs)) return;
+    signalProcesses(find(), 'SIGKILL', shell.processes);
+    await this.#interrupt(REPORT_AFTER_KILL_MS);
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    sendSignal(shell.pid, 'SIGKILL');
+  }
+
+  /** Ends the command without a grace period, its processes before the shell. */
+  async #killAtOnce(): Promise<void> {
+    const { shell, command, reported } = this.#target;
+    const shellNumber = namespacePid(shell.pid, shell.root);
+    // The command may have replaced its shell with `exec`, and end by the interrupt.
+    void reported.then((how) => {
+      if (how === 'exited') command.noteKilled([shellNumber]);
+    });
+    await this.#kill();
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    await this.#interrupt(RETRY_MS);
+    if (await this.#reportedWithin(RETRY_MS)) return;
+    await this.#kill();
+    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
+    sendSignal(shell.pid, 'SIGKILL');
+  }
+
+  /** Where processes cannot be listed at the moment: ends the shell, of which all others hang up. */
+  readonly #endUnlisted = async (): Promise<void> => {
+    if (!(await this.#reportedWithin(this.#graceLeftMs))) sendSignal(this.#target.shell.pid, 'SIGKILL');
+  };
+
+  #kill(): Promise<ProcessEntry[]> {
+    return killProcesses(this.#target.find, this.#endOptions);
+  }
+
+  get #endOptions(): EndOptions {
+    const { group, root, processes } = this.#target.shell;
+    return { processes, group, root, onKill: this.#onKill };
+  }
+
+  readonly #onKill = (pids: readonly number[]): void => {
+    this.#target.command.noteKilled(pids);
+  };
+}
+
+/** Longest wait for the closing fence of a terminal whose program has already ended, in milliseconds. */
+const FENCE_MS = 500;
+
+/** The output of a command on the session's terminal: what comes between the two fences that the driver prints. */
+class TerminalOutput {
+  readonly #fence: TerminalFence;
+  readonly #stdout: OutputStream;
+  #onClosed: (() => void) | undefined;
+
+  constructor(nonce: string, stdout: OutputStream) {
+    this.#fence = new TerminalFence(nonce);
+    this.#stdout = stdout;
+  }
+
+  /** Takes what the terminal has received; returns the output of the command in it. */
+  push(chunk: Buffer): Buffer {
+    const data = this.#fence.push(chunk);
+    if (data.length > 0) this.#stdout.write(data);
+    if (this.#fence.isClosed) this.#onClosed?.();
+    return data;
+  }
+
+  /**
+   * Waits for the closing fence, which arrives on another channel than the report. Undefined when there is nothing to
+   * wait for: the fence is closed, or the shell that would print it has exited.
+   */
+  end(how: 'reported' | 'exited'): Promise<void> | undefined {
+    if (this.#fence.isClosed) return undefined;
+    if (how === 'exited') {
+      this.#stdout.write(this.#fence.flush());
+      return undefined;
+    }
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        this.#stdout.write(this.#fence.flush());
+        resolve();
+      };
+      const timer = setTimeout(done, FENCE_MS);
+      this.#onClosed = done;
+    });
+  }
+}
 
 /** A program that ends sooner than this, in milliseconds, has had no interactive input. */
 const INTERACTIVE_MS = 50;

@@ -1,20 +1,223 @@
 import type { Command } from '../command/command.js';
 import { type CommandEnd, killOf, unlisted, type Warning } from '../command/outcome.js';
-import { noteKernelActions } from '../command/kernel-limits.js';
-import type { Kill } from '../command/resource-use.js';
-import { askPatiently } from '../process/ask-patiently.js';
-import { reportProcesses, type ReportedProcess } from '../process/reported-process.js';
+import { type Kill, noteKernelActions } from '../command/resource-use.js';
+import type { NewProcesses, ProcessEntry, StartMarker } from '../platform/platform.js';
+import {
+  commandLineOf,
+  descendsFrom,
+  findBackgroundProcesses,
+  findNewProcesses,
+  reportBackgroundProcesses,
+  type ReportedProcess,
+  reportProcesses,
+} from '../process/background-processes.js';
+import { sendSignal } from '../process/end-processes.js';
+import { askPatiently } from '../process/process-survey.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
-import { notStarted, tellsLoss } from '../shell/shell-loss.js';
-import type { ShellReport } from '../shell/shell-reports.js';
-import { requestFor } from '../shell/shell-request.js';
+import { notStarted, tellsLoss } from '../shell/session-shell.js';
+import { requestFor, type ShellProcess, type ShellReport } from '../shell/shell-process.js';
 import type { TerminalExit } from '../shell/terminal.js';
-import { BackgroundJobs } from './background-jobs.js';
+import { WedgeDetector } from '../shell/wedge-detector.js';
 import { CommandRun, type RunOptions } from './command-run.js';
-import { FastPathTimer } from './fast-path-timer.js';
 import type { SessionContext } from './session-context.js';
 import { startWithinSessionLimits } from './session-limit-target.js';
-import { WedgeGuard } from './wedge-guard.js';
+
+/**
+ * Processes that the commands of a session have left running. Processes are only searched for when there is a sign of
+ * new ones: the shell's `$!` has changed, a process still holds the command's pipes, or a process of the session was
+ * started during the command and still runs.
+ */
+class BackgroundJobs {
+  #lastPid = 0;
+  /** `$!` of the command that is looked at. */
+  #newPid = 0;
+  #known: ProcessEntry[] = [];
+  /** Start of the command after which they were searched for. */
+  #since: StartMarker | undefined;
+  /** Ended commands whose pipes are still held by background jobs. */
+  readonly #openPipes = new Map<Command, CommandRun>();
+
+  /**
+   * Returns whether a command may have left new background jobs.
+   * @param backgroundPid `$!` at the end of the command
+   * @param isHeld whether a process still holds the command's pipes
+   */
+  hasNew(
+    { startMarker, shell }: Pick<CommandRun, 'startMarker' | 'shell'>,
+    backgroundPid: number,
+    isHeld: boolean,
+  ): boolean {
+    this.#newPid = backgroundPid;
+    return backgroundPid !== this.#lastPid || isHeld || this.#hasLeft(shell, startMarker);
+  }
+
+  /** Descendants of known jobs are added to the known jobs: they need no wait. */
+  #hasLeft(shell: ShellProcess, startMarker: StartMarker): boolean {
+    const found = findNewProcesses(shell, startMarker);
+    if (found.length === 0) return false;
+    const known = new Set(this.#known.filter(shell.processes.isAlive).map(({ pid }) => pid));
+    const others = found.filter(({ pid }) => !known.has(pid));
+    if (!others.every((entry) => descendsFrom(entry, known, shell.processes))) return true;
+    this.#known.push(...others);
+    return false;
+  }
+
+  /** Searches for the background jobs and remembers them. */
+  async look({ shell, startMarker }: Pick<CommandRun, 'startMarker' | 'shell'>, isHeld: boolean): Promise<void> {
+    const { isBeforeExec, isWaitingCopy } = shell.processes;
+    this.#since = startMarker;
+    this.#known = await findBackgroundProcesses({
+      scope: shell,
+      mustBeThere: isHeld,
+      isAppearing: (entry) => isBeforeExec(entry, shell.pid) || isWaitingCopy(entry, shell.pid),
+    });
+    // Not before: a search that has failed is repeated after the next command.
+    this.#lastPid = this.#newPid;
+  }
+
+  /** Returns the background jobs that still run. */
+  report(shell: ShellProcess): ReportedProcess[] {
+    if (this.#known.length === 0) return [];
+    const { pid, root, installed, processes } = shell;
+    const living = this.#known.filter(processes.isAlive);
+    this.#known = living.length === this.#known.length ? living : [...living, ...this.#successors(shell)];
+    const described = { line: commandLineOf(pid, processes), name: installed.shell.name };
+    return reportBackgroundProcesses(this.#known, described, processes, root);
+  }
+
+  /**
+   * Processes that jobs have left which have ended: a daemon starts itself by a process that ends, which on a loaded
+   * machine may be all that runs when jobs are searched for.
+   */
+  #successors(shell: ShellProcess): ProcessEntry[] {
+    if (this.#since === undefined) return [];
+    const known = new Set(this.#known.map(({ pid }) => pid));
+    const ofShell = new Set([shell.pid]);
+    const found = findNewProcesses(shell, this.#since);
+    return found.filter((entry) => !known.has(entry.pid) && !descendsFrom(entry, ofShell, shell.processes));
+  }
+
+  /** Keeps the run of an ended command while a process still holds its pipes. */
+  trackOpenPipes(run: CommandRun): void {
+    this.#openPipes.set(run.command, run);
+  }
+
+  /** Forgets a run: no process holds its pipes any more. */
+  untrack(run: CommandRun): void {
+    this.#openPipes.delete(run.command);
+  }
+
+  /** The run of an ended command whose pipes are still held by a process. */
+  runOf(command: Command): CommandRun | undefined {
+    return this.#openPipes.get(command);
+  }
+
+  /** Forgets all jobs: their shell has been replaced. */
+  clear(): void {
+    this.#openPipes.clear();
+    this.#lastPid = 0;
+    this.#known = [];
+    this.#since = undefined;
+  }
+}
+
+/**
+ * Limit of the fast path, in milliseconds: for shorter commands streams, timers and monitoring cost more than the
+ * command.
+ */
+const LINGER_MS = 5;
+
+/**
+ * Reports a command shortly after its start, if no other has started since; one timer serves all commands of a session.
+ */
+class FastPathTimer<Run> implements Disposable {
+  readonly #timer: NodeJS.Timeout;
+  #run: Run | undefined;
+
+  /**
+   * @param newProcesses called once there is a shell
+   * @param onLingering called with the newest command, whether it still runs or not, and with a flag: whether this
+   * command, or those before it, may have left processes running
+   */
+  constructor(newProcesses: () => NewProcesses, onLingering: (run: Run, mayHaveLeft: boolean) => void) {
+    let started: NewProcesses | undefined;
+    this.#timer = setTimeout(() => {
+      const run = this.#run;
+      // Pending reports are processed first: under load, most commands that seem long-running have already ended.
+      setImmediate(() => {
+        // Otherwise another command has started meanwhile, and has its own timer run.
+        if (run === undefined || run !== this.#run) return;
+        this.#run = undefined;
+        onLingering(run, (started ??= newProcesses()).hasAny);
+      });
+    }, LINGER_MS).unref();
+  }
+
+  /**
+   * Notes the start of a command. The timer fires whether the command still runs or not: clearing it would cost more.
+   */
+  begin(run: Run): void {
+    this.#run = run;
+    this.#timer.refresh();
+  }
+
+  [Symbol.dispose](): void {
+    this.#run = undefined;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Watches the shell of a session while a long-running command runs, and kills a shell that will not recover. */
+class WedgeGuard {
+  readonly #context: SessionContext;
+  #detector: WedgeDetector | undefined;
+  #reason: string | undefined;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** Starts watching; harmless when repeated for the same command. */
+  watch(command: Command): void {
+    const { sessionShell, options, listener, echo } = this.#context;
+    const { shell } = sessionShell;
+    this.#detector ??= new WedgeDetector(shell, options.wedgeTimeoutMs, {
+      onAwaitingInput: (certainty) => {
+        listener.onAwaitingInput(command, certainty);
+      },
+      isAtPrompt: () => command.prompt !== '',
+      takesSecret: () => echo.takesSecret(shell.terminal.slavePath),
+      onWedged: (why) => {
+        this.giveUp(command, why);
+      },
+    });
+  }
+
+  /** Records input or output: a later wait for input counts as a new one. */
+  noteActivity(): void {
+    this.#detector?.noteActivity();
+  }
+
+  /** Stops watching; harmless when repeated. */
+  stop(): void {
+    this.#detector?.stop();
+    this.#detector = undefined;
+  }
+
+  /** Kills an unusable shell; its exit settles the command. */
+  giveUp(command: Command, why: string): void {
+    this.#reason ??= why;
+    command.requestEnd({ status: 'killed', killedBy: 'signal' });
+    sendSignal(this.#context.sessionShell.shell.pid, 'SIGKILL');
+  }
+
+  /** Why the shell was found unusable, if it was. Clears the reason. */
+  takeReason(): string | undefined {
+    const reason = this.#reason;
+    this.#reason = undefined;
+    return reason;
+  }
+}
 
 /** How a command has ended. */
 interface SettledRun extends Pick<CommandEnd, 'exitCode' | 'sessionState'> {

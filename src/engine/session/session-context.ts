@@ -1,8 +1,7 @@
-import type { LimitTarget } from '../command/limit-target.js';
+import type { LimitTarget } from '../command/resource-use.js';
 import type { TerminalEcho } from '../shell/terminal-echo.js';
 import type { SessionShell } from '../shell/session-shell.js';
-import type { CommandQueue } from './command-queue.js';
-import type { SessionListener, SessionOptions } from './session-options.js';
+import type { CommandQueue, SessionListener, SessionOptions } from './session.js';
 
 /** State that the parts of one session share. */
 export interface SessionContext {

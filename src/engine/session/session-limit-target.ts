@@ -1,17 +1,13 @@
 import { type Limits } from '../../core/limits/limits.js';
 import type { Command } from '../command/command.js';
 import type { EndReason, Warning } from '../command/outcome.js';
-import type { LimitTarget } from '../command/limit-target.js';
+import { type Breach, breachWarning, type Kill, limitsOf, type LimitTarget } from '../command/resource-use.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import type { ProcessEntry } from '../platform/contract/process-entry.js';
+import type { ProcessEntry } from '../platform/platform.js';
 import { killProcesses, sendSignal } from '../process/end-processes.js';
-import { findSessionProcesses } from '../process/find-processes.js';
-import type { Breach, Kill } from '../command/resource-use.js';
-import type { SessionListener, SessionOptions } from './session-options.js';
-import { limitsOf } from '../command/kernel-limits.js';
-import { breachWarning } from '../command/limit-warnings.js';
+import { findSessionProcesses, namespacePid, NamespacePids } from '../process/find-processes.js';
+import type { SessionListener, SessionOptions } from './session.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { NamespacePids, namespacePid } from '../process/namespace-pids.js';
 
 /** The parts of a session that are needed to enforce its limits. */
 interface LimitedSession {

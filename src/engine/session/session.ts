@@ -1,20 +1,304 @@
 import type { Refusal } from '../../core/egress/refusal.js';
+import type { Limits } from '../../core/limits/limits.js';
+import type { Log } from '../../core/logging/log.js';
+import type { ShellReplacement } from '../../core/metrics/metrics.js';
+import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import type { SignalName } from '../../core/signals.js';
 import type { Command } from '../command/command.js';
-import { type EndReason, exitCodeOfSignal, graceFor, type Warning } from '../command/outcome.js';
-import { RefusedConnections, refusalWarning } from '../command/refused-connections.js';
-import type { Kill } from '../command/resource-use.js';
-import type { ReportedProcess } from '../process/reported-process.js';
-import { SessionShell } from '../shell/session-shell.js';
-import { TerminalEcho } from '../shell/terminal-echo.js';
+import { type TerminalReaders, terminalReaders } from '../command/foreground.js';
+import {
+  type EndReason,
+  exitCodeOfSignal,
+  graceFor,
+  refusalWarning,
+  RefusedConnections,
+  type Warning,
+} from '../command/outcome.js';
+import type { Breach, Kill } from '../command/resource-use.js';
+import type { ReportedProcess } from '../process/background-processes.js';
+import type { CommandPipes } from '../shell/pipe-pool.js';
+import { describeLoss, SessionShell, ShellReplacer, type TerminalSize } from '../shell/session-shell.js';
+import type { ShellPool } from '../shell/shell-pool.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-import { CommandQueue } from './command-queue.js';
+import { TerminalEcho } from '../shell/terminal-echo.js';
+import type { TerminalExit } from '../shell/terminal.js';
+import type { InputCertainty } from '../shell/wedge-detector.js';
+import type { InstalledShell } from '../shells/list.js';
 import { RunCycle } from './run-cycle.js';
 import type { SessionContext } from './session-context.js';
 import { SessionLimitTarget } from './session-limit-target.js';
-import type { SessionListener, SessionOptions } from './session-options.js';
-import { SessionTerminal } from './session-terminal.js';
-import { ShellRecovery } from './shell-recovery.js';
+
+/** Notified of the asynchronous results of `CommandQueue`. */
+interface QueueListener {
+  /**
+   * The pipes of the first command are ready, or could not be created and the command has left the queue: the next
+   * command can be taken.
+   */
+  onReady(): void;
+  /** A command has left the queue because its pipes could not be created. */
+  onNotStarted(command: Command, error: unknown): void;
+}
+
+/** Returns the pipes of a command: immediately, or once they are created. */
+function takePipes({ spec }: Command, shell: ShellProcess): CommandPipes | Promise<CommandPipes> {
+  const { stdinPipe, isMerged } = spec;
+  if (!stdinPipe || stdinPipe.isMade) return shell.takeSlot(isMerged);
+  return stdinPipe.make().then(() => shell.takeSlot(isMerged));
+}
+
+/** Queue of the session's commands that have not started. */
+export class CommandQueue {
+  readonly #waiting: Command[] = [];
+  readonly #listener: QueueListener;
+  /** Pending creation of the pipes for the first command. */
+  #creatingSlot: Promise<void> | undefined;
+
+  constructor(listener: QueueListener) {
+    this.#listener = listener;
+  }
+
+  /** Queued commands, in order. */
+  get commands(): readonly Command[] {
+    return this.#waiting;
+  }
+
+  /** Resolves when no pipes are being created; undefined when none are. */
+  get settled(): Promise<void> | undefined {
+    return this.#creatingSlot;
+  }
+
+  /** Puts a command at the end of the queue. */
+  add(command: Command): void {
+    this.#waiting.push(command);
+  }
+
+  /** Puts a command back at the head of the queue: it was taken, but has not run. */
+  putBack(command: Command): void {
+    this.#waiting.unshift(command);
+  }
+
+  /** Removes a command from the queue; returns false when it is not queued here. */
+  remove(command: Command): boolean {
+    const index = this.#waiting.indexOf(command);
+    if (index !== -1) this.#waiting.splice(index, 1);
+    return index !== -1;
+  }
+
+  /** Removes all commands and returns them. */
+  clear(): Command[] {
+    return this.#waiting.splice(0);
+  }
+
+  /**
+   * Takes the first command when this shell has free pipes for it. Otherwise pipes are created and the command stays
+   * queued: meanwhile it can be removed, and the shell may be replaced.
+   */
+  take(shell: ShellProcess, start: (command: Command, slot: CommandPipes) => void): void {
+    const [command] = this.#waiting;
+    if (!command || this.#creatingSlot) return;
+    const slot = takePipes(command, shell);
+    if (slot instanceof Promise) {
+      this.#creatingSlot = this.#awaitSlot(command, shell, slot);
+      return;
+    }
+    this.#waiting.shift();
+    start(command, slot);
+  }
+
+  async #awaitSlot(command: Command, shell: ShellProcess, slot: Promise<CommandPipes>): Promise<void> {
+    try {
+      shell.returnSlot(await slot);
+    } catch (error) {
+      // A shell that has ended meanwhile has no pipes; the next shell may have some.
+      if (!shell.terminal.hasExited && this.remove(command)) this.#listener.onNotStarted(command, error);
+    }
+    this.#creatingSlot = undefined;
+    this.#listener.onReady();
+  }
+}
+
+/** Options of a session. */
+export interface SessionOptions {
+  readonly installed: InstalledShell;
+  readonly sandbox: SandboxProfile;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cols: number;
+  readonly rows: number;
+  readonly killGraceMs: number;
+  /** Limits of all commands of the session together. */
+  readonly limits: Limits;
+  readonly wedgeTimeoutMs: number;
+  readonly pool: ShellPool;
+  readonly log: Log;
+}
+
+/** Gets what a recording of a session shows. */
+export interface SessionTap {
+  /** A command begins to run; once more when it is taken to another shell. */
+  onStarted(command: Command): void;
+  /** The terminal has received bytes during the running command, among them the echo of typed input. */
+  onTerminalData(chunk: Buffer): void;
+  /** The terminal has another size, in characters. */
+  onResize(cols: number, rows: number): void;
+}
+
+/** Notified of events in a session that are not part of a command's result. */
+export interface SessionListener {
+  /** Undefined unless the session is recorded. */
+  readonly tap?: SessionTap | undefined;
+  /** A command is long-running, or may have left processes running: its resource use is worth measuring. */
+  onLingering(): void;
+  /** A command waits for terminal input. */
+  onAwaitingInput(command: Command, certainty: InputCertainty): void;
+  /** The session's shell is being replaced. */
+  onShellReplaced(why: ShellReplacement): void;
+  /** A background process has wanted a connection that the allow-list of the sandbox refuses, for the first time. */
+  onRefused(refusal: Refusal): void;
+  /** The shell has ended and no other could be started: the session is unusable. */
+  onFailed(error: Error): void;
+  /** The session exceeds a limit although everything in it was ended: it has to be closed. */
+  onExceeded(breach: Breach): void;
+}
+
+/** The terminal of a session: what is typed into it, who reads that, and its size. */
+class SessionTerminal implements Disposable {
+  readonly #context: Pick<SessionContext, 'sessionShell' | 'listener' | 'echo'>;
+  readonly #cycle: Pick<RunCycle, 'wedge'>;
+
+  constructor(context: Pick<SessionContext, 'sessionShell' | 'listener' | 'echo'>, cycle: Pick<RunCycle, 'wedge'>) {
+    this.#context = context;
+    this.#cycle = cycle;
+  }
+
+  /** Its size, in characters. */
+  get size(): TerminalSize {
+    return this.#context.sessionShell.size;
+  }
+
+  /** Sets the size, in characters. */
+  resize(cols: number, rows: number): void {
+    const { sessionShell, listener } = this.#context;
+    sessionShell.resize(cols, rows);
+    listener.tap?.onResize(cols, rows);
+  }
+
+  /** Programs that may read its input at the moment; none when the shell itself would read it. */
+  readers(): TerminalReaders {
+    return terminalReaders(this.#context.sessionShell.shell);
+  }
+
+  /** Whether a process waits for its input. */
+  get isRead(): boolean {
+    const { pid, processes, terminal } = this.#context.sessionShell.shell;
+    const reader = processes.findTerminalReader(pid, terminal.slavePath);
+    return reader !== undefined && reader.kind !== 'hidden';
+  }
+
+  /** Whether it echoes what is typed now; false when that cannot be determined. */
+  showsTyped(): Promise<boolean> {
+    return this.#context.echo.showsTyped(this.#context.sessionShell.shell.terminal.slavePath);
+  }
+
+  /**
+   * Types for the running command; returns the number of bytes accepted.
+   * @throws AdapterError INPUT_FULL
+   */
+  type(data: string, isEndOfFile: boolean): number {
+    const { terminal } = this.#context.sessionShell.shell;
+    const accepted = terminal.write(data);
+    if (isEndOfFile) terminal.writeEndOfFile();
+    this.#cycle.wedge.noteActivity();
+    return accepted;
+  }
+
+  [Symbol.dispose](): void {
+    this.#context.echo[Symbol.dispose]();
+  }
+}
+
+/** Replaces the shell of a session, when it has ended and on request. No command runs until the new shell is ready. */
+class ShellRecovery {
+  readonly #context: SessionContext;
+  readonly #cycle: RunCycle;
+  readonly #replacer = new ShellReplacer({
+    onDone: () => {
+      this.#resume();
+    },
+    onFailed: (error) => {
+      this.#fail(error);
+    },
+  });
+  #restarts = 0;
+
+  constructor(context: SessionContext, cycle: RunCycle) {
+    this.#context = context;
+    this.#cycle = cycle;
+  }
+
+  /** Number of times the shell was replaced. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** Resolves when no replacement is pending; undefined when none is. */
+  get settled(): Promise<void> | undefined {
+    return this.#replacer.settled;
+  }
+
+  /** Replaces the shell. Without a new shell, the session fails. */
+  async replace(why: ShellReplacement, replace: () => Promise<void>): Promise<void> {
+    const replaced = this.#replacer.run(async () => {
+      await this.#context.queue.settled;
+      await replace();
+    });
+    this.#restarts += 1;
+    this.#context.listener.onShellReplaced(why);
+    await replaced;
+  }
+
+  /** Takes the exit of the shell: settles its command, and restores the shell unless the session is closed. */
+  readonly onExit = (exit: TerminalExit): void => {
+    const { isClosed, sessionShell, options, queue } = this.#context;
+    const cycle = this.#cycle;
+    // A replacement in progress handles the exit, also when its new shell has ended already.
+    const mustRestore = !isClosed && !this.settled;
+    const command = mustRestore ? cycle.takeBack() : undefined;
+    if (command) queue.putBack(command);
+    cycle.noteExit(exit);
+    const wedge = cycle.wedge.takeReason();
+    const warnings = isClosed ? [] : describeLoss(sessionShell.shell, exit, wedge, options.log);
+    const { run } = cycle;
+    const finished = run && cycle.finishExited(run, exit, isClosed ? 'closed' : 'restarted', warnings);
+    if (!run) for (const warning of warnings) cycle.noteWarning(warning);
+    if (mustRestore) this.#restore(finished);
+  };
+
+  #restore(lastCommand?: Promise<void>): void {
+    const { sessionShell, options } = this.#context;
+    this.replace('ended', async () => {
+      await lastCommand;
+      await sessionShell.restore(options);
+    }).catch((error: unknown) => {
+      options.log.error('a session could not be restarted', { error: String(error) });
+    });
+  }
+
+  #resume(): void {
+    const { sessionShell, isClosed } = this.#context;
+    this.#cycle.forgetJobs();
+    // The new shell was killed while the processes of the old one were being ended.
+    if (sessionShell.shell.terminal.hasExited && !isClosed) this.#restore();
+    else this.#context.next();
+  }
+
+  #fail(error: Error): void {
+    const { isClosed, queue, listener } = this.#context;
+    if (isClosed) return;
+    for (const command of queue.clear()) this.#cycle.answerNotStarted(command, error, { sessionState: 'closed' });
+    listener.onFailed(error);
+  }
+}
 
 /**
  * A persistent shell under one id. Runs commands one after another; replaces a shell that ends by another one with the

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AdapterError } from '../../core/errors.js';
 import { makeFifos } from '../system/fifo.js';
 import { OutputPipe } from '../output/output-pipe.js';
-import { type FileOwner, giveFile, writeFileFor } from '../system/file-owner.js';
+import { type FileOwner, giveFile, writeFileFor } from '../system/own-user.js';
 
 /**
  * Slots whose FIFOs are created together with the directory: one for the command, one for the next beside a background

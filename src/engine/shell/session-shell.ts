@@ -4,18 +4,159 @@ import { AdapterError } from '../../core/errors.js';
 import type { Limits } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import type { ProcessEntry } from '../platform/contract/process-entry.js';
-import { type ReportedProcess, reportProcesses } from '../process/reported-process.js';
-import { InternalRequests } from './internal-requests.js';
-import { endShell, letExit } from './shell-end.js';
-import type { ShellPool } from './shell-pool.js';
-import type { ShellListener, ShellProcess } from './shell-process.js';
-import type { ShellReport } from './shell-reports.js';
-import type { ShellRequest } from './shell-request.js';
-import * as states from './state/shell-state.js';
-import { StateSaver } from './state/state-saver.js';
+import type { CommandEnd, Warning } from '../command/outcome.js';
+import { pidExists } from '../platform/pid-exists.js';
+import type { ProcessEntry } from '../platform/platform.js';
+import { type ReportedProcess, reportProcesses } from '../process/background-processes.js';
+import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
+import { findSessionProcesses, hasNoProcesses, isSandboxed } from '../process/find-processes.js';
+import { askPatiently, type KnownMembers } from '../process/process-survey.js';
 import type { InstalledShell } from '../shells/list.js';
-import { isDirectory } from '../system/is-directory.js';
+import { Deferred } from '../system/promises.js';
+import { isDirectory } from '../system/local-files.js';
+import type { CommandPipes } from './pipe-pool.js';
+import type { ShellPool } from './shell-pool.js';
+import type { ShellListener, ShellProcess, ShellReport, ShellRequest } from './shell-process.js';
+import * as states from './shell-state.js';
+import { StateSaver } from './shell-state.js';
+import type { TerminalExit } from './terminal.js';
+
+/**
+ * Longest wait for an internal request, in milliseconds: a saved state with a megabyte of variables takes some time.
+ */
+const TIMEOUT_MS = 5000;
+
+/** Requests of a session itself, such as the set-up of its shell; one at a time. */
+class InternalRequests {
+  #pending: { readonly nonce: string; readonly done: Deferred<ShellReport | undefined> } | undefined;
+
+  /**
+   * Runs a request; returns undefined when the shell has ended or not answered in time.
+   * @param send sends it, and returns the nonce of its report
+   */
+  async run(shell: ShellProcess, send: (slot: CommandPipes) => string): Promise<ShellReport | undefined> {
+    const slot = await shell.takeSlot();
+    // Nothing reports an exit that was delivered before.
+    if (shell.terminal.hasExited) return undefined;
+    const done = new Deferred<ShellReport | undefined>();
+    try {
+      this.#pending = { nonce: send(slot), done };
+    } catch (error) {
+      // EMFILE, or no space for the text: the shell has got nothing.
+      shell.returnSlot(slot);
+      throw error;
+    }
+    const timer = setTimeout(this.end, TIMEOUT_MS);
+    const report = await done.promise;
+    clearTimeout(timer);
+    const ignore = () => undefined;
+    if (report && slot.out.drain(ignore) === 'free' && slot.err.drain(ignore) === 'free') shell.returnSlot(slot);
+    return report;
+  }
+
+  /** Takes a report if it is about the request; returns whether it is. */
+  takeReport(report: ShellReport): boolean {
+    if (this.#pending?.nonce !== report.nonce) return false;
+    this.#pending.done.resolve(report);
+    this.#pending = undefined;
+    return true;
+  }
+
+  /** Gives up the request: the shell has ended, or does not answer. */
+  readonly end = (): void => {
+    this.#pending?.done.resolve(undefined);
+    this.#pending = undefined;
+  };
+}
+
+/** Longest run time of an EXIT trap when a shell is asked to exit, in milliseconds. */
+const EXIT_TRAP_MS = 1000;
+/** Longest wait for the end of a sandbox whose leader was killed, in milliseconds. */
+const SANDBOX_END_MS = 400;
+/** Time for which a shell that waits counts as alone once it was, in milliseconds. */
+const ALONE_MS = 1000;
+/** Longest polling interval, in milliseconds. */
+const MAX_PAUSE_MS = 20;
+
+/** Asks a shell to exit, so that its EXIT trap runs, and waits for that. Returns processes that the exit would hide. */
+async function letExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
+  const { processes, terminal, pid } = shell;
+  if (terminal.hasExited) return [];
+  const { entry, hidden } = await lookBeforeExit(shell);
+  if (!entry) return [];
+  shell.requests.askToExit();
+  const isThere = () => (processes.askAside ? pidExists(pid) : processes.isAlive(entry));
+  const deadline = performance.now() + EXIT_TRAP_MS;
+  for (let pause = 1; isThere() && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
+    await sleep(pause);
+  }
+  return hidden;
+}
+
+/** A shell before its exit, unless it has ended. */
+interface BeforeExit {
+  readonly entry: ProcessEntry | undefined;
+  /**
+   * What would not be found after the exit: without marks, a process with an emptied environment is known by its terminal
+   * alone, which the kernel takes from it then.
+   */
+  readonly hidden: readonly ProcessEntry[];
+}
+
+async function lookBeforeExit(shell: ShellProcess): Promise<BeforeExit> {
+  const { platform, processes, pid } = shell;
+  const { askAside, read } = processes;
+  const look = () => ({ entry: read(pid), hidden: platform.can.marks ? [] : findSessionProcesses(shell) });
+  if (!askAside) return look();
+  // A shell that waits starts nothing: what was alone with it then is so still. Not for long: it may have traps.
+  const before = await askAside(look, Math.max(shell.idleSince, performance.now() - ALONE_MS));
+  return before.entry && before.hidden.length === 0 ? before : askAside(look);
+}
+
+/** The processes that are known to belong to a shell, with further ones. */
+const membersWith = ({ group, processes }: ShellProcess, others: readonly ProcessEntry[]): KnownMembers => ({
+  isKeptByKernel: group.isKeptByKernel,
+  members: () => [...group.members(), ...others.filter(processes.isAlive).map(({ pid }) => pid)],
+  holdForks: (isHeld) => {
+    group.holdForks(isHeld);
+  },
+});
+
+/** How a shell is ended. */
+interface ShellEnd {
+  /** Time between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+  /** Processes that belong to it, though nothing may show that any more. */
+  readonly known: readonly ProcessEntry[];
+}
+
+/** Ends a shell and everything that it has started. Returns the processes that were still running at the end. */
+async function endShell(shell: ShellProcess, { graceMs, known }: ShellEnd, log: Log): Promise<ProcessEntry[]> {
+  const { processes, tag, root } = shell;
+  const { sessionLeader, rootPids } = shell.root;
+  // A sandbox outlives its leader for a moment.
+  const mayRun = !shell.terminal.hasExited || isSandboxed(shell.root);
+  const ownEntries = mayRun ? rootPids.flatMap((pid) => processes.read(pid) ?? []) : [];
+  const group = known.length === 0 ? shell.group : membersWith(shell, known);
+  const scope = { tag, root, group, processes };
+  const find = () => findSessionProcesses(scope);
+  let survivors: ProcessEntry[];
+  try {
+    // Most shells have nothing left: when many are ended at once, they are searched for together.
+    survivors = (await hasNoProcesses(scope)) ? [] : await endProcesses(find, graceMs, { processes, group });
+  } catch (error) {
+    // EMFILE: processes cannot be listed. Closing the shell's own descriptors frees enough of them.
+    log.warn('a session is ended at once', { error: String(error) });
+    sendSignal(sessionLeader, 'SIGKILL');
+    shell.close();
+    survivors = await askPatiently(() => endProcesses(find, 0, { processes, group }));
+  }
+  const leaderEntry = ownEntries.find(({ pid }) => pid === sessionLeader);
+  if (leaderEntry && processes.isAlive(leaderEntry)) sendSignal(sessionLeader, 'SIGKILL');
+  // A sandbox ends shortly after its leader.
+  if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS, processes);
+  return survivors;
+}
 
 /** A shortage of processes or descriptors may be over a moment later. */
 const START_ATTEMPTS = 3;
@@ -28,13 +169,13 @@ export interface TerminalSize {
 }
 
 /** Directory and variables of a shell. */
-export interface ShellSetting {
+interface ShellSetting {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** Dependencies of `SessionShell`. */
-export interface SessionShellOptions {
+interface SessionShellOptions {
   readonly installed: InstalledShell;
   readonly sandbox: SandboxProfile;
   readonly cols: number;
@@ -270,4 +411,104 @@ export class SessionShell {
       this.send({ slot, text, number: this.nextNumber(), isOnTerminal: false }),
     );
   }
+}
+
+/** Notified of the results of shell replacements. */
+interface ShellReplacerListener {
+  /** A new shell is in place, and no further replacement is pending. */
+  onDone(): void;
+  /** No new shell could be started. */
+  onFailed(error: Error): void;
+}
+
+/** Replaces the shell of a session, one replacement after another. */
+export class ShellReplacer {
+  readonly #listener: ShellReplacerListener;
+  /** The last requested replacement; never rejects. */
+  #last: Promise<void> | undefined;
+
+  constructor(listener: ShellReplacerListener) {
+    this.#listener = listener;
+  }
+
+  /** Resolves when the replacements requested so far are complete; undefined when none is pending. */
+  get settled(): Promise<void> | undefined {
+    return this.#last;
+  }
+
+  /**
+   * Replaces the shell, after the pending replacements.
+   * @throws what `replace` throws
+   */
+  async run(replace: () => Promise<void>): Promise<void> {
+    const earlier = this.#last;
+    const replacing = (async () => {
+      await earlier;
+      await replace();
+    })();
+    const settled = replacing.catch(() => undefined);
+    this.#last = settled;
+    try {
+      await replacing;
+    } catch (error) {
+      this.#end(settled);
+      this.#listener.onFailed(error as Error);
+      throw error;
+    }
+    if (this.#end(settled)) this.#listener.onDone();
+  }
+
+  /** Returns whether it was the last one. */
+  #end(settled: Promise<void>): boolean {
+    if (this.#last !== settled) return false;
+    this.#last = undefined;
+    return true;
+  }
+}
+
+const KEPT =
+  'in the last directory, with the variables, functions, aliases, options, umask and traps of the last completed command';
+
+/**
+ * Returns, and logs, what a session has lost with its shell.
+ * @param wedge why the shell was killed, if it was wedged
+ */
+export function describeLoss(shell: ShellProcess, exit: TerminalExit, wedge: string | undefined, log: Log): Warning[] {
+  const how = exit.signal > 0 ? `was ended by signal ${exit.signal}` : `ended with code ${exit.exitCode}`;
+  const why = wedge ?? `The shell ${how}`;
+  log.info('a shell has ended and is replaced', { why, pid: shell.pid });
+  const { notRestored } = shell.installed.shell;
+  const message = `${why}. A new shell has been started ${KEPT}, except for \`set -e\`, ${notRestored}.`;
+  const warnings: Warning[] = [{ code: wedge === undefined ? 'SHELL_ENDED' : 'SHELL_WEDGED', message }];
+  if (hasLeftSome(shell)) {
+    warnings.push({ code: 'BACKGROUND_ENDED', message: 'Its background processes are ended.' });
+  }
+  return warnings;
+}
+
+function hasLeftSome(shell: ShellProcess): boolean {
+  try {
+    return findSessionProcesses({ ...scopeOf(shell), root: undefined }).some(({ pid }) => !isRoot(shell, pid));
+  } catch {
+    // They cannot be listed at the moment. They are ended all the same, once that is possible.
+    return false;
+  }
+}
+
+const scopeOf = ({ tag, group, processes }: ShellProcess) => ({ tag, group, processes });
+
+/** Whether it is of the shell itself: the kernel ends a sandbox a moment after the process that was killed. */
+const isRoot = ({ root }: ShellProcess, pid: number): boolean => root.rootPids.includes(pid);
+
+/** Whether a warning reports that the shell was replaced. */
+export const tellsLoss = ({ code }: Warning): boolean => code === 'SHELL_ENDED' || code === 'SHELL_WEDGED';
+
+/** Exit code of a command that could not be started, as in shells. */
+const NOT_STARTED = 126;
+
+/** Returns, and logs, the end of a command that could not be started. */
+export function notStarted(error: unknown, log: Log): Pick<CommandEnd, 'exitCode' | 'warnings'> {
+  const { message } = error as Error;
+  log.warn('a command could not be started', { error: message });
+  return { exitCode: NOT_STARTED, warnings: [{ code: 'NOT_STARTED', message: `The command was not run: ${message}` }] };
 }

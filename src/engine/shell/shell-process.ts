@@ -1,24 +1,300 @@
-import { existsSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { existsSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import type { Refusal } from '../../core/egress/refusal.js';
+import { AdapterError } from '../../core/errors.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { Turns } from '../system/turns.js';
+import type { Command } from '../command/command.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
-import type { Platform } from '../platform/contract/platform.js';
-import type { Processes } from '../platform/contract/processes.js';
-import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/process-root.js';
+import { placeStdin, type StdinPipe } from '../output/stdin-pipe.js';
+import { type Platform, type Processes, TAG_VARIABLE } from '../platform/platform.js';
+import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/find-processes.js';
+import { MARK_VARIABLE, markOf } from '../process/process-survey.js';
+import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';
-import { DriverPresence } from './driver-presence.js';
-import { endAtStart, shellProgram, type ShellProcessOptions } from './shell-program.js';
-import { commandNumber, RequestPipe } from './request-pipe.js';
-import type { ShellRequest } from './shell-request.js';
-import { readReports, type ShellReport } from './shell-reports.js';
-import { firstFifos, type CommandPipes, PipePool } from './pipe-pool.js';
-import { Terminal, type TerminalExit } from './terminal.js';
-import type { FileOwner } from '../system/file-owner.js';
+import { DRIVER_FILES, type DriverRequest, type Shell, type SurroundingText } from '../shells/shell.js';
+import { closeAll, drain, openBoth, sharedReadBuffer } from '../system/fifo.js';
+import type { FileOwner } from '../system/own-user.js';
+import { randomText } from '../system/random.js';
+import { Turns } from '../system/promises.js';
+import { type CommandPipes, firstFifos, PipePool, pipesName, writeFile, writeText } from './pipe-pool.js';
+import { Terminal, type TerminalExit, type TerminalProgram } from './terminal.js';
+
+/** Tells whether a shell still runs its driver, as opposed to a program that has replaced it. */
+class DriverPresence {
+  readonly #platform: Platform;
+  /** What the shell shows with its driver; only where open files are not known. */
+  #programAtStart: string | undefined;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+  }
+
+  /** Notes what the shell looks like with its driver; undefined where there is nothing to note. */
+  note(pid: number): Promise<void> | undefined {
+    const { can, processes } = this.#platform;
+    if (can.openFiles) return undefined;
+    processes.followProgram(pid);
+    const ask = () => {
+      this.#programAtStart = processes.programOf(pid);
+    };
+    // What was listed before the shell was executed shows another program.
+    return processes.askAside?.(ask);
+  }
+
+  /**
+   * Whether the driver is there.
+   * @param paths of the driver's FIFOs, of which it always holds one
+   */
+  isIn(pid: number, paths: readonly string[]): boolean {
+    const { can, processes } = this.#platform;
+    if (!can.openFiles) return processes.programOf(pid) === this.#programAtStart;
+    return paths.some((path) => processes.holdsDescriptorOf(pid, path));
+  }
+}
+
+/** Exit code of a driver that could not open its files: EX_OSERR of sysexits.h. */
+const EX_OSERR = 71;
+
+/** Options of a shell process. */
+export interface ShellProcessOptions {
+  readonly installed: InstalledShell;
+  /** Directory with the FIFOs `cmd`, `ctl` and those of the first slots. */
+  readonly directory: string;
+  readonly tag: string;
+  /** The process group of the shell and its processes. */
+  readonly group: ProcessGroup;
+  readonly platform: Platform;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly cols: number;
+  readonly rows: number;
+  readonly launcher: Launcher;
+  readonly profile: SandboxProfile;
+  /** Whether any resource limit applies to the shell. */
+  readonly isLimited: boolean;
+  /** The network of its sandbox, if that has one of its own. */
+  readonly network?: SandboxNetwork | undefined;
+}
+
+/**
+ * Returns the program of a shell's terminal: the shell with its driver, in its surroundings.
+ * @param isIsolated whether it has its own PID namespace
+ */
+function shellProgram(options: ShellProcessOptions, isIsolated: boolean): TerminalProgram {
+  const { installed, directory, tag, cwd, env, cols, rows, launcher, profile, isLimited, network } = options;
+  const invocation = installed.shell.session(directory, isIsolated);
+  const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
+  const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd, network };
+  const [file = installed.path, ...args] = launcher.wrap(launch);
+  const markers = { [TAG_VARIABLE]: tag, [MARK_VARIABLE]: markOf(tag) };
+  const variables = { ...env, ...invocation.env, ...markers };
+  return { file, args, cwd: launcher.startDirectory(cwd), env: variables, cols, rows, owner: launcher.owner };
+}
+
+/** The error of a shell that has ended before its driver was ready. */
+function endAtStart(path: string, exitCode: number, output: string): AdapterError {
+  if (exitCode !== EX_OSERR) {
+    const what = output === '' ? '' : `: ${output}`;
+    return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start${what}`);
+  }
+  const message = `${path} could not open its files: the limit of open files (ulimit -n) is too low`;
+  return new AdapterError('RESOURCE_EXHAUSTED', message);
+}
+
+/** TERM of a command with its own terminal. */
+const TTY_TERM = 'xterm-256color';
+
+/** A request to the driver. */
+export interface ShellRequest {
+  readonly slot: CommandPipes;
+  readonly text: string;
+  /** Number of the command in its session; part of the tag of its processes. */
+  readonly number: number;
+  readonly stdin?: string | StdinPipe | undefined;
+  readonly isOnTerminal: boolean;
+  readonly surroundings?: SurroundingText | undefined;
+}
+
+/** Returns the driver request of a command. */
+export function requestFor(command: Command, shell: Shell, slot: CommandPipes, number: number): ShellRequest {
+  const { tty, env: own, cwd, stdinPipe, stdin = stdinPipe } = command.spec;
+  const env = tty ? { TERM: TTY_TERM, ...own } : own;
+  const text = command.textFor(shell);
+  const steps = shell.stepsBefore?.(text) ?? [];
+  const isSurrounded = env || cwd !== undefined || steps.length > 0;
+  const surroundings = isSurrounded ? shell.surround({ env, cwd, steps }) : undefined;
+  return { slot, text, number, stdin, isOnTerminal: tty, surroundings };
+}
+
+const NONCE_BYTES = 16;
+/** Placeholder for the nonce, of 22 characters, where no report is expected. */
+const NO_NONCE = '0'.repeat(22);
+
+/** The shell that reads the requests. */
+interface ReadingShell {
+  readonly installed: InstalledShell;
+  readonly directory: string;
+  /** The user of the shell, if it is not the daemon's. */
+  readonly owner: FileOwner | undefined;
+  readonly hasExited: () => boolean;
+}
+
+/** The FIFO from which a driver reads requests. */
+class RequestPipe implements Disposable {
+  /** Where it is. */
+  readonly path: string;
+  readonly #shell: ReadingShell;
+  #fd: number | undefined;
+  #last = '';
+  /** Whether the last request was written a second time. */
+  #isRepeated = false;
+
+  constructor(shell: ReadingShell) {
+    this.#shell = shell;
+    this.path = join(shell.directory, 'cmd');
+  }
+
+  /** Opens it. */
+  open(): void {
+    this.#fd = openBoth(this.path);
+  }
+
+  /** Sends a command to the driver. Returns the nonce that identifies its report. */
+  send(request: ShellRequest): string {
+    const { slot, surroundings, stdin } = request;
+    let mode = stdin === undefined ? (request.isOnTerminal ? 't' : 'o') : request.isOnTerminal ? 'u' : 'i';
+    const path = join(this.#shell.directory, slot.name);
+    if (stdin !== undefined) {
+      slot.files.push(`${path}.in`);
+      placeStdin(`${path}.in`, stdin, this.#shell.owner);
+    }
+    if (surroundings) {
+      writeFile(slot, `${path}.pre`, surroundings.before);
+      writeFile(slot, `${path}.post`, surroundings.after);
+      mode = mode.toUpperCase();
+    }
+    const nonce = randomText(NONCE_BYTES);
+    const { text, number } = request;
+    this.#send({ mode, slot: slot.name, number: commandNumber(number), nonce, text }, slot);
+    return nonce;
+  }
+
+  /**
+   * Asks the shell to save the state that a replacement would need, and to restore the terminal's modes, as soon as it
+   * is idle.
+   * @param names variables whose values it shows at the start of the state
+   */
+  askToSave(mustTidy: boolean, names: readonly string[] = []): void {
+    this.#ask(mustTidy ? 'r' : 's', names.join(' '));
+  }
+
+  /** Asks a shell that waits for requests to report a command that it has not reported: see `Shell.reportLine`. */
+  askToReport(): void {
+    const { reportLine } = this.#shell.installed.shell;
+    if (reportLine !== undefined) this.#write(reportLine);
+  }
+
+  /** Writes the last request again for a shell that is back at its prompt: see `Shell.takesRequestsOnce`. */
+  repeatLast(): void {
+    if (this.#shell.installed.shell.takesRequestsOnce !== true) return;
+    this.#isRepeated = true;
+    this.#write(this.#last);
+  }
+
+  /** Asks the shell to exit, so that its EXIT trap runs. */
+  askToExit(): void {
+    this.#ask('q');
+  }
+
+  /**
+   * Takes back a request of a shell that has ended.
+   * @returns whether its command has certainly not started, and can run elsewhere: its nonce is still in the pipe. A
+   * process that is killed while it waits for input still consumes input that arrives at that moment; but it waits for
+   * the start of a request, which is read apart from the nonce.
+   */
+  takeBack(nonce: string): boolean {
+    if (this.#fd === undefined || this.#isRepeated) return false;
+    let unread = '';
+    drain(this.#fd, (chunk) => {
+      unread += chunk.toString('latin1');
+    });
+    return unread.includes(nonce);
+  }
+
+  [Symbol.dispose](): void {
+    closeAll([this.#fd]);
+    this.#fd = undefined;
+  }
+
+  /** Sends a request; `slot` is that of its command. */
+  #send(request: DriverRequest, slot?: CommandPipes): void {
+    const { line, file } = this.#shell.installed.shell.request(request);
+    if (slot && file !== undefined) writeText(slot, file);
+    this.#last = line;
+    this.#isRepeated = false;
+    this.#write(line);
+  }
+
+  #write(line: string): void {
+    if (this.#fd !== undefined && !this.#shell.hasExited()) writeSync(this.#fd, line);
+  }
+
+  #ask(mode: 's' | 'r' | 'q', text = ''): void {
+    if (this.#shell.hasExited()) return;
+    this.#send({ mode, slot: pipesName(0), number: commandNumber(0), nonce: NO_NONCE, ...(text !== '' && { text }) });
+  }
+}
+
+/** The number of a command, in requests and in the tag of its processes. */
+const commandNumber = (number: number): string => String(number % 1_000_000).padStart(6, '0');
+
+/** Longest valid report: a directory name and some numbers. Longer ones are not from the driver. */
+const MAX_REPORT_BYTES = 16 * 1024;
+
+/** Report of the driver when a command has ended. */
+export interface ShellReport {
+  /**
+   * The command's nonce; `ready` when the driver has started, `idle` when the shell is back at its prompt, `lost` when
+   * it cannot read a command.
+   */
+  readonly nonce: string;
+  readonly exitCode: number;
+  /** `$!`: the newest background process of the shell itself, 0 for none. */
+  readonly backgroundPid: number;
+  readonly workingDirectory: string;
+}
+
+/** Reads reports from a FIFO, until the returned socket is destroyed. */
+function readReports(path: string, onReport: (report: ShellReport) => void): Socket {
+  let partial = '';
+  const take = (text: string) => {
+    const parts = (partial + text).split('\0');
+    const rest = parts.pop() ?? '';
+    partial = rest.length > MAX_REPORT_BYTES ? '' : rest;
+    for (const part of parts) onReport(parseReport(part));
+  };
+  const onread = {
+    buffer: sharedReadBuffer,
+    callback: (length: number) => {
+      take(sharedReadBuffer.toString('utf8', 0, length));
+      return true;
+    },
+  };
+  const options = { fd: openBoth(path), readable: true, writable: false, onread };
+  const reports = new Socket(options);
+  // Both ends are open here, so a read cannot fail before the end, which destroys the socket.
+  reports.on('error', () => reports.destroy());
+  return reports;
+}
+
+function parseReport(text: string): ShellReport {
+  const [nonce = '', exitCode = '', backgroundPid = ''] = text.split(' ', 3);
+  const workingDirectory = text.slice(nonce.length + exitCode.length + backgroundPid.length + 3);
+  return { nonce, exitCode: Number(exitCode), backgroundPid: Number(backgroundPid), workingDirectory };
+}
 
 /** Most characters that are kept of the output of a shell that fails to start. */
 const MAX_COMPLAINT = 300;

@@ -5,7 +5,7 @@ import { spawn, type IPty } from 'node-pty';
 import { AdapterError } from '../../core/errors.js';
 import { tasksLeft } from '../platform/linux/own-group.js';
 import { sharedReadBuffer } from '../system/fifo.js';
-import type { FileOwner } from '../system/file-owner.js';
+import type { FileOwner } from '../system/own-user.js';
 
 /** Size of one write to a terminal: more may not fit the line discipline's buffer. */
 const WRITE_BYTES = 4096;

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { TICKS_PER_SECOND } from '../platform/contract/process-entry.js';
-import type { TerminalReader } from '../platform/contract/processes.js';
+import { type TerminalReader, TICKS_PER_SECOND } from '../platform/platform.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** Delay of the first sample of a running command, and the longest interval, in milliseconds. */

@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
 
-import { closingLauncher } from './close-descriptors.js';
-import type { CommandSurroundings, DriverRequest, SentRequest, Shell, SurroundingText } from './shell.js';
+import {
+  closingLauncher,
+  type CommandSurroundings,
+  type DriverRequest,
+  type SentRequest,
+  type Shell,
+  type SurroundingText,
+} from './shell.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.fish', import.meta.url));
 

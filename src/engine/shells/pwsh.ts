@@ -1,8 +1,13 @@
 import { fileURLToPath } from 'node:url';
 
 import { quotePowerShell as quote, sourcePowerShell } from '../../core/powershell-text.js';
-import { closingLauncher } from './close-descriptors.js';
-import type { CommandSurroundings, DriverRequest, SentRequest, Shell } from './shell.js';
+import {
+  closingLauncher,
+  type CommandSurroundings,
+  type DriverRequest,
+  type SentRequest,
+  type Shell,
+} from './shell.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.ps1', import.meta.url));
 

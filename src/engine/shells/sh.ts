@@ -1,8 +1,14 @@
 import { fileURLToPath } from 'node:url';
 
-import { closingLauncher } from './close-descriptors.js';
-import { type DriverRequest, quote, type SentRequest, type Shell } from './shell.js';
-import { POSIX_SETTING, surroundByPrefix } from './surround.js';
+import {
+  closingLauncher,
+  type DriverRequest,
+  POSIX_SETTING,
+  quote,
+  type SentRequest,
+  type Shell,
+  surroundByPrefix,
+} from './shell.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.sh', import.meta.url));
 

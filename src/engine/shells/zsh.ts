@@ -2,8 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { framedRequest, quote, type Shell } from './shell.js';
-import { POSIX_SETTING, surroundByPrefix } from './surround.js';
+import { framedRequest, POSIX_SETTING, quote, type Shell, surroundByPrefix } from './shell.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.zsh', import.meta.url));
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 
-import { type FileOwner, giveFile } from './file-owner.js';
+import { type FileOwner, giveFile } from './own-user.js';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,25 @@
-import type { ProcessEntry } from '../platform/contract/process-entry.js';
-import type { ListAge, Processes } from '../platform/contract/processes.js';
-import { Slices } from './slices.js';
+import { setImmediate as eventLoop } from 'node:timers/promises';
+
+import type { ListAge, ProcessEntry, Processes } from '../platform/platform.js';
+
+/** Longest time that limit monitoring may block the event loop, in milliseconds. */
+const SLICE_MS = 4;
+
+/** Splits long work into slices. */
+export class Slices {
+  #since = performance.now();
+
+  /** Whether the slice is used up, and `next` is due. */
+  get isOver(): boolean {
+    return performance.now() - this.#since > SLICE_MS;
+  }
+
+  /** Yields to the event loop. */
+  async next(): Promise<void> {
+    await eventLoop();
+    this.#since = performance.now();
+  }
+}
 
 /** Processes at one moment, shared by all groups that are sampled then. */
 export class ProcessSnapshot {
@@ -107,3 +126,26 @@ function byParent(entries: Iterable<ProcessEntry>): Map<number, ProcessEntry[]> 
   }
   return children;
 }
+
+/** Page size in bytes: 4 KiB on every machine that Node.js runs on, except for some of arm64. */
+export const PAGE_BYTES = 4096;
+
+/** Memory of processes, in bytes, with shared pages counted for each of them: a quick upper bound. */
+export const residentBytes = (entries: readonly ProcessEntry[]): number =>
+  entries.reduce((sum, entry) => sum + entry.residentPages, 0) * PAGE_BYTES;
+
+/** Same as `residentBytes`, for process ids. */
+export const residentBytesOf = (pids: readonly number[], { read }: Processes): number =>
+  residentBytes(pids.flatMap((pid) => read(pid) ?? []));
+
+/** Memory of processes, in bytes, with shared pages counted once. Takes twice the time of `residentBytes`. */
+export const heldBytesOf = (entries: readonly ProcessEntry[], { proportionalBytes }: Processes): number =>
+  entries.reduce((sum, entry) => sum + (proportionalBytes(entry.pid) ?? entry.residentPages * PAGE_BYTES), 0);
+
+/** Bytes of files in memory that are not in the memory of these processes already, because they are not mapped. */
+export const unmappedBytes = (
+  fileBytes: number,
+  entries: readonly ProcessEntry[],
+  { sharedBytes }: Processes,
+): number =>
+  fileBytes === 0 ? 0 : Math.max(0, fileBytes - entries.reduce((sum, { pid }) => sum + sharedBytes(pid), 0));

@@ -29,7 +29,7 @@ import type { LlmQuestion, LlmReply } from '../call.js';
 import { assertQuestion } from '../invocation.js';
 import type { Providers } from '../providers.js';
 import type { ShellCatalogue } from '../shell-catalogue.js';
-import { isDirectory } from '../../engine/system/is-directory.js';
+import { isDirectory } from '../../engine/system/local-files.js';
 
 /** Answer for a tool without output: clients require one. */
 const NO_OUTPUT = 'No output from CLI.';

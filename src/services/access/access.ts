@@ -1,8 +1,7 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Peer } from '../../engine/peer/peer-credentials.js';
-import { PidNamespaceSockets } from '../../engine/peer/pid-namespace-sockets.js';
+import { type Peer, PidNamespaceSockets } from '../../engine/peer/peer.js';
 import type { DashboardLinks } from './dashboard-links.js';
 import type { PageSignIn, PageTokens } from './page-tokens.js';
 import type { Peers } from './peers.js';

@@ -1,6 +1,6 @@
 import { type Release, Slots } from '../../core/access/slots.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Peer } from '../../engine/peer/peer-credentials.js';
+import type { Peer } from '../../engine/peer/peer.js';
 import type { Origin } from './access.js';
 import type { Peers } from './peers.js';
 import type { Refusals } from './refusals.js';

@@ -1,6 +1,6 @@
 import { peerKey } from '../../core/access/peer-key.js';
-import { type Peer, PeerSockets } from '../../engine/peer/peer-credentials.js';
-import type { PeerLook, PeerSocket } from '../../engine/platform/contract/peers.js';
+import { type Peer, PeerSockets } from '../../engine/peer/peer.js';
+import type { PeerLook, PeerSocket } from '../../engine/platform/platform.js';
 
 /** The other end of a connection, as far as the kernel knows it. */
 export interface KnownPeer {

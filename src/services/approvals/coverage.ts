@@ -9,8 +9,7 @@ import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import { isWithin } from '../../core/policy/paths/paths.js';
 import { isStandardProgram } from '../../core/policy/words/program-name.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { contentOf } from '../../engine/system/content-of.js';
-import { realPathOf } from '../../engine/system/real-path.js';
+import { contentOf, realPathOf } from '../../engine/system/local-files.js';
 import { findProgram } from '../../engine/shells/list.js';
 
 /** Where a command was judged. All of it has to be the same for a covered command. */

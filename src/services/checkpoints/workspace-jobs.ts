@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 import type { PlatformName } from '../../core/platform.js';
-import type { CheckpointLimits } from '../../engine/checkpoints/files/limits.js';
+import type { CheckpointLimits } from '../../engine/checkpoints/files/walk.js';
 import type { Job, JobOf, JobResults, RunJob, StoreOptions } from '../../engine/checkpoints/job.js';
 import { LOCK_WAIT_MS } from '../../engine/checkpoints/store-lock.js';
 import { findProgram } from '../../engine/shells/list.js';

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 
 import type { BytePath } from '../../core/checkpoints/entry.js';
 import { AdapterError } from '../../core/errors.js';
-import { fromText } from '../../engine/checkpoints/git/byte-path.js';
+import { fromText } from '../../engine/checkpoints/git/git.js';
 
 /**
  * Converts paths of a request to paths relative to the workspace. Without paths, returns the workspace itself, which is

@@ -1,6 +1,6 @@
 import type { Request } from '../../core/protocol/requests.js';
 import type { CommandSpan, Traces } from '../../core/traces/traces.js';
-import type { CommandSpec } from '../../engine/command/command-spec.js';
+import type { CommandSpec } from '../../engine/command/command.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /** A command's span, and its variables with those of the span. */

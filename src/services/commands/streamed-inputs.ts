@@ -1,8 +1,7 @@
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
-import type { StdinPipes } from '../../engine/output/stdin-pipes.js';
+import type { StdinPipe, StdinPipes } from '../../engine/output/stdin-pipe.js';
 import type { EventSink } from '../registry/caller.js';
 
 /**

@@ -8,7 +8,7 @@ import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Answer } from '../../core/protocol/requests.js';
-import { Deferred } from '../../engine/system/deferred.js';
+import { Deferred } from '../../engine/system/promises.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import type { JudgedPlace } from '../approvals/coverage.js';

@@ -1,6 +1,5 @@
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
-import { contentOf } from '../../engine/system/content-of.js';
-import { realPathOf } from '../../engine/system/real-path.js';
+import { contentOf, realPathOf } from '../../engine/system/local-files.js';
 import { changedPlace } from './failures.js';
 
 /** Most paths that are compared. */

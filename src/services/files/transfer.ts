@@ -2,7 +2,7 @@ import { AdapterError } from '../../core/errors.js';
 import { MAX_FILE_BYTES } from '../../core/files/limits.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { LateDigest, OnDigest, SentFile } from '../../engine/files/file-job.js';
-import { FixedMask } from '../../engine/output/fixed-mask.js';
+import { FixedMask } from '../../engine/output/output-mask.js';
 import type { FilePlace } from './file-place.js';
 import type { WriteConditions } from './plan-content.js';
 

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 
 import type { FileFacts, PolicyFacts } from '../../core/policy/model/facts.js';
 import { isWithin } from '../../core/policy/paths/paths.js';
-import { followLinks } from '../../engine/system/follow-links.js';
-import { slowMounts } from '../../engine/system/slow-mounts.js';
+import { followLinks } from '../../engine/system/local-files.js';
+import { slowMounts } from '../../engine/system/mounts.js';
 
 /** Bytes at the start of a file in which a key is searched. */
 const HEAD_BYTES = 4_096;

@@ -1,8 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 
 import type { Finding } from '../../core/policy/model/finding.js';
-import { readRegularFile } from '../../engine/system/regular-file.js';
-import { statOf } from '../../engine/system/stat-of.js';
+import { readRegularFile, statOf } from '../../engine/system/local-files.js';
 
 /** Most directories that are searched for a repository, upwards. */
 const MAX_DEPTH = 64;

@@ -2,9 +2,7 @@ import { type Endable, Escalation, type EscalationStep } from '../../core/limits
 import { type Finding, isHeld, type KernelActions } from '../../core/limits/judge.js';
 import { KILLED_BY, MB } from '../../core/limits/limits.js';
 import type { Command } from '../../engine/command/command.js';
-import { findEnded } from '../../engine/command/ended-processes.js';
-import type { LimitTarget } from '../../engine/command/limit-target.js';
-import type { Breach } from '../../engine/command/resource-use.js';
+import { type Breach, findEnded, type LimitTarget } from '../../engine/command/resource-use.js';
 import type { LimitSampler, Observation } from './limit-sampler.js';
 
 /** Called when processes were ended for a limit, or the kernel has enforced one; `command` is the one that exceeded it. */

@@ -2,7 +2,7 @@ import { type Evidence, type Finding, judge, judgeTimeout, WARNING_SHARE } from 
 import type { WarnedResource } from '../../core/limits/limits.js';
 import { SamplePace, SHORTEST_MS } from '../../core/limits/pace.js';
 import type { Command } from '../../engine/command/command.js';
-import type { LimitTarget } from '../../engine/command/limit-target.js';
+import type { LimitTarget } from '../../engine/command/resource-use.js';
 import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
 import { LimitActions } from './limit-actions.js';
 import type { LimitListener, LiveUsage } from './limit-listener.js';

@@ -2,8 +2,7 @@ import { CpuWindow } from '../../core/usage/cpu-window.js';
 import type { KernelActions, Usage } from '../../core/limits/judge.js';
 import { MB } from '../../core/limits/limits.js';
 import type { Command } from '../../engine/command/command.js';
-import type { LimitTarget } from '../../engine/command/limit-target.js';
-import type { Counts } from '../../engine/command/resource-use.js';
+import type { Counts, LimitTarget } from '../../engine/command/resource-use.js';
 import type { GroupSample } from '../../engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
 

@@ -1,11 +1,10 @@
 import type { Evidence } from '../../core/limits/judge.js';
 import type { Log } from '../../core/logging/log.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
-import type { ListAge } from '../../engine/platform/contract/processes.js';
-import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
-import { diskSpaceOf } from '../../engine/system/machine-size.js';
-import { Slices } from '../../engine/usage/slices.js';
-import type { LimitTarget } from '../../engine/command/limit-target.js';
+import type { ListAge } from '../../engine/platform/platform.js';
+import { type ProcessSnapshot, Slices } from '../../engine/usage/process-snapshot.js';
+import { diskSpaceOf } from '../../engine/system/machine.js';
+import type { LimitTarget } from '../../engine/command/resource-use.js';
 import type { LimitListener } from './limit-listener.js';
 import { LimitMonitor } from './limit-monitor.js';
 

@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { EventPayload } from '../../core/protocol/results.js';
 import { ownUserName } from '../../engine/system/own-user.js';
-import type { Platform } from '../../engine/platform/contract/platform.js';
+import type { Platform } from '../../engine/platform/platform.js';
 
 /** The parts of the configuration in force that `daemon_status` reports. */
 export interface ReportedConfiguration {

@@ -7,8 +7,7 @@ import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { Command } from '../../engine/command/command.js';
 import type { RecordingWriter } from '../../engine/recording/recording-writer.js';
 import { quote } from '../../engine/shells/shell.js';
-import type { Session } from '../../engine/session/session.js';
-import type { SessionTap } from '../../engine/session/session-options.js';
+import type { Session, SessionTap } from '../../engine/session/session.js';
 import { TypedInput } from './typed-input.js';
 
 /** Dependencies of `SessionRecorder`. */

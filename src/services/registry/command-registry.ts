@@ -3,7 +3,7 @@ import { type Principal, type AccessKind, canAccess } from '../../core/access/pr
 import { nodeOf } from '../../core/cluster/node-id.js';
 import { AdapterError } from '../../core/errors.js';
 import { RecentSet } from '../../core/recent-set.js';
-import { SpoolBudget } from '../../engine/output/spool-budget.js';
+import { SpoolBudget } from '../../engine/output/spool.js';
 import { CommandJournal } from './command-journal.js';
 import type { CommandRecord } from './command-record.js';
 

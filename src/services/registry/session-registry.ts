@@ -9,7 +9,7 @@ import { spanText } from '../../core/time.js';
 import type { Session } from '../../engine/session/session.js';
 import type { SessionRecorder } from '../recordings/session-recorder.js';
 import type { OutputChannel } from './output-channel.js';
-import type { SpoolBudget } from '../../engine/output/spool-budget.js';
+import type { SpoolBudget } from '../../engine/output/spool.js';
 
 /** How long the end of a session is remembered, in milliseconds. */
 const TOMBSTONE_MS = 24 * 60 * 60 * 1000;

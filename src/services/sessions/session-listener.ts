@@ -1,6 +1,6 @@
 import { auditPrincipal } from '../../core/audit/event.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
-import type { SessionListener } from '../../engine/session/session-options.js';
+import type { SessionListener } from '../../engine/session/session.js';
 import type { SessionRecorder } from '../recordings/session-recorder.js';
 import type { SessionRegistry } from '../registry/session-registry.js';
 import type { SessionsOptions } from './sessions-options.js';

@@ -4,7 +4,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import { type Startup, startupText } from '../../core/startup/startup-text.js';
-import { statOf } from '../../engine/system/stat-of.js';
+import { statOf } from '../../engine/system/local-files.js';
 import type { Commands } from '../commands/commands.js';
 import type { StartupGate } from '../gate/startup-gate.js';
 import type { Caller } from '../registry/caller.js';

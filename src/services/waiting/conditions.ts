@@ -1,5 +1,5 @@
 import type { Command } from '../../engine/command/command.js';
-import { PathEvents } from '../../engine/files/path-events.js';
+import { PathEvents } from '../../engine/files/watch.js';
 import type { OutputStream } from '../../engine/output/output-stream.js';
 import type { Existence } from '../files/files.js';
 import type { Condition, Waited } from './condition.js';

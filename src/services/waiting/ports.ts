@@ -1,9 +1,9 @@
 import type { Principal } from '../../core/access/principal.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { Listening } from '../../engine/platform/contract/listening.js';
+import type { Listening } from '../../engine/platform/platform.js';
 import { findSessionProcesses } from '../../engine/process/find-processes.js';
 import { ProcessSurvey } from '../../engine/process/process-survey.js';
-import { reportProcesses } from '../../engine/process/reported-process.js';
+import { reportProcesses } from '../../engine/process/background-processes.js';
 import type { SessionRecord, SessionRegistry } from '../registry/session-registry.js';
 
 type SessionPort = Answer<'list_ports'>['ports'][number];

@@ -1,6 +1,6 @@
 import type { EventPayload } from '../../core/protocol/results.js';
 import type { PathWatcher } from '../../engine/files/file-job.js';
-import { MAX_BATCH_CHANGES, type PathChange, type WatchBatch } from '../../engine/files/watch/watch-batch.js';
+import { MAX_BATCH_CHANGES, type PathChange, type WatchBatch } from '../../engine/files/watch.js';
 import type { Watchable } from '../files/files.js';
 import type { EventSink } from '../registry/caller.js';
 

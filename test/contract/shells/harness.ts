@@ -11,12 +11,12 @@ import { chooseMechanism } from '../../../src/engine/limits/probe.js';
 import type { SandboxProfile } from '../../../src/core/sandbox/profiles.js';
 import { findInstanceProcesses } from '../../../src/engine/process/find-processes.js';
 import { makeRuntimeDirectory, type RuntimeDirectory } from '../../../src/engine/instance/runtime-directory.js';
-import type { Platform } from '../../../src/engine/platform/contract/platform.js';
+import type { Platform } from '../../../src/engine/platform/platform.js';
 import { linux } from '../../../src/engine/platform/linux/linux.js';
 import { Launcher } from '../../../src/engine/sandbox/launcher.js';
 import { Session } from '../../../src/engine/session/session.js';
 import { ShellPool } from '../../../src/engine/shell/shell-pool.js';
-import { removeTreeSync } from '../../../src/engine/system/remove-tree.js';
+import { removeTreeSync } from '../../../src/engine/system/local-files.js';
 import { findShell, type InstalledShell } from '../../../src/engine/shells/list.js';
 import { TestSession } from './test-session.js';
 

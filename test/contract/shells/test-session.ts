@@ -5,10 +5,9 @@ import type { SignalName } from '../../../src/core/signals.js';
 import { Command } from '../../../src/engine/command/command.js';
 import type { CommandOutcome } from '../../../src/engine/command/outcome.js';
 import { linux } from '../../../src/engine/platform/linux/linux.js';
-import type { ReportedProcess } from '../../../src/engine/process/reported-process.js';
-import type { Session } from '../../../src/engine/session/session.js';
-import type { SessionListener } from '../../../src/engine/session/session-options.js';
-import { SpoolBudget } from '../../../src/engine/output/spool-budget.js';
+import type { ReportedProcess } from '../../../src/engine/process/background-processes.js';
+import type { Session, SessionListener } from '../../../src/engine/session/session.js';
+import { SpoolBudget } from '../../../src/engine/output/spool.js';
 
 /** Room for every output of the suite, untrimmed. */
 const OUTPUT_SIZE = 4_000_000;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { reload } from '../../../src/app/settings/reload.js';
+import { reload } from '../../../src/app/app.js';
 import { CWD, load } from '../config/support.js';
 
 /** The file is another one each time: paths in it are relative to one directory all the same. */

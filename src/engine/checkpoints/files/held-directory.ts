@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync, readdirSync } from 'node:fs';
 
 import type { BytePath } from '../../../core/checkpoints/entry.js';
-import type { Directories } from '../../platform/contract/directories.js';
-import { fromText, toBytes } from '../git/byte-path.js';
+import type { Directories } from '../../platform/platform.js';
+import { fromText, toBytes } from '../git/git.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 

@@ -1,11 +1,26 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
+import { relative } from 'node:path';
 
-import type { BytePath, Entry, Skipped, SkipReason } from '../../../core/checkpoints/entry.js';
+import type { BytePath, Entries, Entry, Skipped, SkipReason } from '../../../core/checkpoints/entry.js';
 import { AdapterError } from '../../../core/errors.js';
-import { toText } from '../git/byte-path.js';
+import { realPathOf } from '../../system/local-files.js';
+import { fromText, toText } from '../git/git.js';
 import type { HeldDirectory, Location } from './held-directory.js';
-import type { CheckpointLimits } from './limits.js';
 import { STAGING_PREFIX } from './staging.js';
+
+/** Limits of checkpoints, from the configuration. */
+export interface CheckpointLimits {
+  /** Largest number of files and directories of a workspace. */
+  readonly maxFiles: number;
+  /** Largest size of a file, in bytes; larger files are left out. */
+  readonly maxFileBytes: number;
+  /** Largest total size of the files of a workspace, in bytes. */
+  readonly maxWorkspaceBytes: number;
+  /** Largest number of checkpoints that are kept. */
+  readonly maxCount: number;
+  /** Largest disk use of the checkpoints of a workspace, in bytes. */
+  readonly maxStoreBytes: number;
+}
 
 /** An entry as found: its content is not known yet. */
 export interface FoundEntry extends Omit<Entry, 'object'> {
@@ -21,7 +36,7 @@ export interface StatFacts {
 }
 
 /** All entries of a workspace: directories before their contents. */
-export interface FoundTree {
+interface FoundTree {
   readonly entries: readonly FoundEntry[];
   readonly skipped: readonly Skipped[];
   /** Total size of the files. */
@@ -145,5 +160,37 @@ function tooLarge(limit: string, max: number, unit: string, path: BytePath): Ada
   const message = `the workspace has more than ${max} ${unit} (checkpoints.${limit}): no checkpoint of it can be made`;
   return new AdapterError('CHECKPOINT_TOO_LARGE', message, {
     details: { limit: `checkpoints.${limit}`, max, reached_at: toText(path) },
+  });
+}
+
+/**
+ * Returns those of some absolute paths that are in a workspace, relative to it.
+ * @param workspace its real path
+ */
+export function pathsWithin(workspace: string, paths: readonly string[]): ReadonlySet<BytePath> {
+  const inside = paths
+    .map((path) => relative(workspace, realPathOf(path)))
+    .filter((path) => path !== '' && path !== '..' && !path.startsWith('../'));
+  return new Set(inside.map(fromText));
+}
+
+/** Replaces bytes that are not UTF-8. */
+const REPLACEMENT = '\uFFFD';
+
+/**
+ * Resolves the paths of a request. Clients see bytes that are not UTF-8 as U+FFFD: such a path matches all entries with
+ * the same text.
+ * @throws AdapterError INVALID_REQUEST for a path that is neither in the checkpoint nor in the workspace
+ */
+export function namedPaths(paths: readonly BytePath[], target: Entries, current: Entries): BytePath[] {
+  return paths.flatMap((path) => {
+    if (path === '' || target.has(path) || current.has(path)) return [path];
+    const text = toText(path);
+    const alike = text.includes(REPLACEMENT)
+      ? [...new Set([...target.keys(), ...current.keys()])].filter((other) => toText(other) === text)
+      : [];
+    if (alike.length > 0) return alike;
+    const message = `paths: ${text} is neither in the checkpoint nor in the workspace`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'paths', path: text } });
   });
 }

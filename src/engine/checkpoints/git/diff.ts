@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream';
 
 import type { BytePath } from '../../../core/checkpoints/entry.js';
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../core/output/output-window.js';
-import { toBytes } from './byte-path.js';
-import type { Git } from './git.js';
+import { type Git, toBytes } from './git.js';
 
 /** Two commits, and the paths to compare. */
 export interface DiffOptions {

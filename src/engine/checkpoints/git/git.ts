@@ -1,5 +1,6 @@
 import { execa, type Result } from 'execa';
 
+import type { BytePath } from '../../../core/checkpoints/entry.js';
 import { AdapterError } from '../../../core/errors.js';
 
 /** The git program, and the repository on which it works. */
@@ -137,3 +138,12 @@ const DISK_FULL = /no space left|out of diskspace|disk quota exceeded/i;
 /** Why git has failed: the last line of its error output, if there is any. */
 const whyFailed = ({ originalMessage, signal, exitCode }: GitEnd, said: string): string =>
   said.split('\n').at(-1) || originalMessage || `it ended with ${signal ?? exitCode ?? 'no code'}`;
+
+/** Returns the bytes of a path. */
+export const toBytes = (path: BytePath): Buffer => Buffer.from(path, 'latin1');
+
+/** Returns the path as text; bytes that are not UTF-8 become U+FFFD. */
+export const toText = (path: BytePath): string => toBytes(path).toString('utf8');
+
+/** Returns the path whose bytes are the UTF-8 of a text. */
+export const fromText = (text: string): BytePath => Buffer.from(text, 'utf8').toString('latin1');

@@ -2,9 +2,8 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 
 import { AdapterError } from '../../../core/errors.js';
-import { closeInheritedTerminals } from '../../process/inherited-terminals.js';
-import type { WorkerReply, WorkerRequest } from './messages.js';
-import { runJob } from './run-job.js';
+import { closeInheritedTerminals } from '../../process/find-processes.js';
+import { runJob, type WorkerReply, type WorkerRequest } from './run-job.js';
 
 /*
  * The checkpoint worker: runs one job and exits. A separate process, because walking through 50,000 files blocks a

@@ -1,4 +1,4 @@
-import { AdapterError } from '../../../core/errors.js';
+import { AdapterError, type ErrorBody } from '../../../core/errors.js';
 import type { Job, JobResults, StoreOptions } from '../job.js';
 import { CheckpointStore } from '../store.js';
 
@@ -46,3 +46,12 @@ function asAdapterError(error: unknown): AdapterError {
   }
   return new AdapterError('CHECKPOINT_FAILED', message, { details: { errno: code ?? null }, cause: error });
 }
+
+/** Request on the worker's standard input, as JSON. */
+export interface WorkerRequest {
+  readonly job: Job;
+  readonly options: StoreOptions;
+}
+
+/** Reply on its standard output, as JSON. */
+export type WorkerReply = { readonly result: JobResults[Job['kind']] | null } | { readonly error: ErrorBody };

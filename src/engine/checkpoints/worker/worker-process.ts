@@ -6,7 +6,7 @@ import { AdapterError } from '../../../core/errors.js';
 import { settledWithin } from '../../../core/time.js';
 import type { Job, JobOf, JobResults, RunJob, StoreOptions } from '../job.js';
 import type { UserLaunch } from '../../user/user-launch.js';
-import type { WorkerReply, WorkerRequest } from './messages.js';
+import type { WorkerReply, WorkerRequest } from './run-job.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 

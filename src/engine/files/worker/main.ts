@@ -2,11 +2,11 @@ import { createReadStream, writeSync } from 'node:fs';
 
 import { AdapterError, type ErrorBody } from '../../../core/errors.js';
 import type { FileJob } from '../file-job.js';
-import { linuxDirectories } from '../../platform/linux/directories.js';
+import { linuxDirectories } from '../../platform/linux/linux.js';
 import { performerWith } from '../perform.js';
-import { ByteReader } from './byte-reader.js';
-import { contentIn } from './frames.js';
 import {
+  ByteReader,
+  contentIn,
   type FileJobRequest,
   type FileWorkReply,
   type FileWorkRequest,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 
-import { closeInheritedTerminals } from '../../process/inherited-terminals.js';
-import { LineReader, type StarterReport, type StartMessage } from './messages.js';
+import { closeInheritedTerminals } from '../../process/find-processes.js';
+import { LineReader, type StarterReport, type StartMessage } from '../start-message.js';
 
 /*
  * The starter: a small process that starts one-shot processes for the daemon. fork(2) copies the page tables of its

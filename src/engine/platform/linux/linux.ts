@@ -1,19 +1,201 @@
-import { readlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, readlinkSync, writeSync } from 'node:fs';
+import { readlink } from 'node:fs/promises';
+import { availableParallelism, totalmem } from 'node:os';
 
-import type { Platform } from '../contract/platform.js';
-import type { Processes } from '../contract/processes.js';
-import { linuxDirectories } from './directories.js';
-import { linuxListening } from './listening.js';
-import { LinuxMachine } from './machine.js';
-import { makeFirstVictim, replaceArgument } from './process-changes.js';
-import { linuxPeers } from './peers.js';
-import * as files from './process-files.js';
-import { processIdentity } from './process-identity.js';
-import * as states from './process-state.js';
+import { readSmallFile, tryWrite } from '../../system/local-files.js';
+import {
+  type Directories,
+  type Machine,
+  type MachineReading,
+  type MemoryBytes,
+  type Platform,
+  type ProcessEntry,
+  type Processes,
+  TICKS_PER_SECOND,
+} from '../platform.js';
+import { linuxListening, linuxPeers } from './sockets.js';
+import { cpuMsOf, cpusOf, findOwnGroups, memoryOf } from './own-group.js';
+import {
+  parseCpuTicks,
+  parseLoad,
+  parseMemory,
+  parseNetBytes,
+  readProc,
+  readProcess,
+  readTag,
+  ticksNow,
+} from './process-table.js';
+import * as files from './process-table.js';
+import * as states from './process-table.js';
 import * as table from './process-table.js';
-import { Origins } from './session-mark.js';
 import * as starts from './start-marker.js';
 import { findTerminalReader } from './terminal-wait.js';
+
+/** Opens only the place of a directory: open(2). Node.js has no name for it. */
+const O_PATH = 0o10000000;
+
+/** Paths through /proc/self/fd, see proc(5), because Node.js has no openat(2). */
+export const linuxDirectories: Directories = {
+  passFlags: O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+  rootOf: (fd) => `/proc/self/fd/${fd}`,
+  placeOf: (fd) => readlink(`/proc/self/fd/${fd}`),
+};
+
+/** Reads the use of the machine from /proc and control groups: about 0.3 ms of CPU time for each reading. */
+class LinuxMachine implements Machine {
+  readonly #groups = findOwnGroups(totalmem());
+
+  read(): MachineReading {
+    const { memory: memoryGroup, cpu: cpuGroup } = this.#groups;
+    const limited = cpuGroup === undefined ? undefined : cpusOf(cpuGroup);
+    return {
+      cpu:
+        cpuGroup === undefined || limited === undefined
+          ? parseCpuTicks(readSmallFile('/proc/stat') ?? '')
+          : { busy: cpuMsOf(cpuGroup), total: performance.now() * limited },
+      cpus: limited ?? availableParallelism(),
+      load1: parseLoad(readSmallFile('/proc/loadavg') ?? ''),
+      memory: (memoryGroup && memoryOf(memoryGroup)) ?? machineMemory(),
+      net: parseNetBytes(readSmallFile('/proc/net/dev') ?? ''),
+    };
+  }
+
+  refresh(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+const machineMemory = (): MemoryBytes =>
+  parseMemory(readSmallFile('/proc/meminfo') ?? '') ?? { total: totalmem(), used: 0 };
+
+/**
+ * Added to the kernel's badness score of a process, out of 1000, when it selects one to kill
+ * (proc_pid_oom_score_adj(5)).
+ */
+const VICTIM_SCORE = 500;
+
+/** Makes the OOM killer prefer this process and its descendants to the daemon. */
+function makeFirstVictim(pid: number): void {
+  // The owner may always raise the score; without the file there is nothing to do.
+  tryWrite(`/proc/${pid}/oom_score_adj`, VICTIM_SCORE);
+}
+
+/** Positions of arg_start and arg_end in /proc/PID/stat, from behind the name: proc(5). */
+const START_FIELD = 48 - 3;
+const END_FIELD = 49 - 3;
+
+/**
+ * Writes a text over one argument of a process, which has to read that argument later. Zeros follow it. Source: proc(5),
+ * /proc/PID/mem.
+ * @param args all arguments of the process, the name of the program first
+ * @returns false if it has other arguments, because it has not executed its program yet or has ended; if the text is longer
+ * than the argument; or if the kernel does not permit it
+ */
+function replaceArgument(pid: number, args: readonly string[], index: number, text: string): boolean {
+  const sizes = args.map((arg) => Buffer.byteLength(arg) + 1);
+  const offset = sum(sizes.slice(0, index));
+  const room = Buffer.alloc(sizes[index] ?? 0);
+  if (Buffer.byteLength(text) >= room.length) return false;
+  room.write(text);
+  try {
+    const memory = openSync(`/proc/${pid}/mem`, 'r+');
+    try {
+      const stat = readProc(pid, 'stat') ?? '';
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const start = Number(fields[START_FIELD]);
+      if (Number(fields[END_FIELD]) - start !== sum(sizes)) return false;
+      return writeSync(memory, room, 0, room.length, start + offset) === room.length;
+    } finally {
+      closeSync(memory);
+    }
+  } catch {
+    // ENOENT, EIO: it has ended. EACCES, EPERM: ptrace(2) of it is not permitted.
+    return false;
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/**
+ * Identifies a process across machines, containers, reboots and reused pids: boot id, PID namespace and start time.
+ * @returns undefined if there is no such process, or `/proc` does not show it to this user
+ */
+function processIdentity(pid: number): string | undefined {
+  const boot = readSmallFile('/proc/sys/kernel/random/boot_id')?.trim();
+  const entry = readProcess(pid);
+  if (boot === undefined || entry === undefined || entry.state === 'Z' || entry.state === 'X') return undefined;
+  try {
+    return `${boot}/${readlinkSync(`/proc/${pid}/ns/pid`)}/${entry.startTicks}`;
+  } catch {
+    // The process has ended, or belongs to another user.
+    return undefined;
+  }
+}
+
+/** The line in /proc/PID/limits: its name, blanks, the soft limit, blanks, and more. */
+const LINE = 'Max file locks';
+const LINE_LENGTH = 60;
+/** Age below which a process may still be about to exec a program with another environment. */
+const YOUNG_TICKS = TICKS_PER_SECOND;
+/** Processes that are remembered, of each kind. */
+const MAX_REMEMBERED = 10_000;
+
+/** Reads the mark of a process; undefined when it has none. About 6 µs. */
+export function readMark(pid: number): string | undefined {
+  const limits = readSmallFile(`/proc/${pid}/limits`);
+  const start = limits?.indexOf(LINE) ?? -1;
+  if (limits === undefined || start === -1) return undefined;
+  return /^ *(\d+) /.exec(limits.slice(start + LINE.length, start + LINE_LENGTH))?.[1];
+}
+
+/** What is asked about for its origin. */
+type Asked = Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent' | 'session'>;
+
+/**
+ * Reads where processes come from, and remembers it for most of them, because reading environments and limits takes most of the time of a
+ * search. A tag and a mark are inherited, so a foreign process stays foreign, unless it descends from the daemon. The shell of a session, and
+ * whatever else leads a session of the kernel, keeps its origin too; other processes may still get the tag of a command with their program.
+ */
+export class Origins {
+  readonly #foreign = new Map<number, { readonly startTicks: number; readonly isSure: boolean }>();
+  readonly #leaders = new Map<number, { readonly startTicks: number; readonly origin: string }>();
+
+  /** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
+  readonly read = (entry: Asked): string | undefined => {
+    const { pid, startTicks } = entry;
+    const known = this.#foreign.get(pid);
+    const isKnown = known?.startTicks === startTicks;
+    if (isKnown && known.isSure) return undefined;
+    const leader = this.#leaders.get(pid);
+    if (leader?.startTicks === startTicks) return leader.origin;
+    const origin = readTag(pid) ?? readMark(pid);
+    if (origin !== undefined) this.#noteLeader(entry, origin);
+    // The environment is empty for a moment while a program is loaded: it counts when it was so twice.
+    else if (isSettled(entry)) remember(this.#foreign, pid, { startTicks, isSure: isKnown });
+    return origin;
+  };
+
+  #noteLeader(entry: Asked, origin: string): void {
+    const { pid, session, startTicks } = entry;
+    if (session === pid && !isYoung(entry)) remember(this.#leaders, pid, { startTicks, origin });
+  }
+}
+
+function remember<T>(known: Map<number, T>, pid: number, process: T): void {
+  if (known.size >= MAX_REMEMBERED) known.clear();
+  known.set(pid, process);
+}
+
+const isYoung = ({ startTicks }: Asked): boolean => ticksNow() - startTicks <= YOUNG_TICKS;
+
+/** Whether a process that is foreign now cannot be one that is just being started for a session. */
+const isSettled = (entry: Asked): boolean => !isYoung(entry) && !descendsFromDaemon(entry);
+
+function descendsFromDaemon({ parent }: Asked): boolean {
+  let pid: number | undefined = parent;
+  while (pid !== undefined && pid > 1 && pid !== process.pid) pid = readProcess(pid)?.parent;
+  return pid === process.pid;
+}
 
 /** Processes through /proc: proc(5). */
 const processes: Processes = {

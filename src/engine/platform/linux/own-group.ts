@@ -1,13 +1,45 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
-import { ownGroupOf } from './cgroup-paths.js';
-import { readSmallFile } from '../../system/small-file.js';
-import { parseField } from './proc-texts.js';
+import { type Mount, parseMounts } from '../../system/mounts.js';
+import { readSmallFile } from '../../system/local-files.js';
+import { parseField } from './process-table.js';
+
+/**
+ * Maps a path in the hierarchy to a path below the mount: a container may have only a part of the hierarchy mounted.
+ */
+function below({ root, point }: Mount, path: string): string {
+  const isWithin = root !== '/' && (path === root || path.startsWith(`${root}/`));
+  return join(point, isWithin ? path.slice(root.length) : path);
+}
+
+/**
+ * Returns the directory of a process's group, by default that of the daemon.
+ * @param controller of cgroup v1; undefined for cgroup v2
+ * @param mountinfo text of /proc/self/mountinfo
+ * @param membership text of /proc/self/cgroup
+ */
+export function ownGroupOf(
+  controller: string | undefined,
+  mountinfo = readSmallFile('/proc/self/mountinfo') ?? '',
+  membership = readSmallFile('/proc/self/cgroup') ?? '',
+): string | undefined {
+  const isWanted = ({ type, options }: Mount) =>
+    controller === undefined ? type === 'cgroup2' : type === 'cgroup' && options.includes(controller);
+  const mount = parseMounts(mountinfo).find(isWanted);
+  const line = membership.split('\n').find((text) => {
+    const [number, controllers = ''] = text.split(':');
+    return controller === undefined
+      ? number === '0' && controllers === ''
+      : controllers.split(',').includes(controller);
+  });
+  const path = line?.split(':').slice(2).join(':');
+  return mount && path !== undefined ? below(mount, path) : undefined;
+}
 
 const US_PER_MS = 1000;
 
 /** The control groups whose limits apply to the daemon and to what it runs; undefined for one without a limit. */
-export interface OwnGroups {
+interface OwnGroups {
   /** Directory of the group that limits the memory, and the names of its files. */
   readonly memory: { readonly directory: string; readonly files: MemoryFiles } | undefined;
   /** Directory of the group that limits the CPU time; of cgroup v2 only. */

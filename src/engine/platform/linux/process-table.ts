@@ -1,7 +1,17 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { uptime } from 'node:os';
 
-import { type ProcessEntry, shownCommandLine, TAG_VARIABLE, type Writes } from '../contract/process-entry.js';
-import { readBytes, readSmallFile } from '../../system/small-file.js';
+import { followLinks, readBytes, readSmallFile } from '../../system/local-files.js';
+import {
+  type CpuTime,
+  type MemoryBytes,
+  type NetBytes,
+  type ProcessEntry,
+  shownCommandLine,
+  TAG_VARIABLE,
+  TICKS_PER_SECOND,
+  type Writes,
+} from '../platform.js';
 
 /** Reads a file of /proc/PID; undefined when it cannot be read. */
 export const readProc = (pid: number, file: string): string | undefined => readSmallFile(`/proc/${pid}/${file}`);
@@ -134,3 +144,223 @@ export function innermostPid(pid: number): number {
   // The first one belongs to the daemon's own namespace; the first of the inner ones is the sandbox's.
   return Number(numbers[1] ?? pid);
 }
+
+const NS_PER_SECOND = 1e9;
+
+/** Bit of SIGKILL in the masks of /proc/PID/status. */
+const SIGKILL_BIT = 0x100n;
+
+/** Whether a process has ended, or is just ending: its command line is gone, or a SIGKILL is pending. */
+export function isEnding({ pid }: Pick<ProcessEntry, 'pid'>): boolean {
+  if (!readProc(pid, 'cmdline')) return true;
+  const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
+  return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);
+}
+
+/** Whether a process catches, ignores or blocks a signal, so that the signal does not kill it. */
+export function handlesSignal(pid: number, signal: number): boolean {
+  const masks = readProc(pid, 'status')?.matchAll(/^(?:SigIgn|SigCgt|SigBlk):\s*([0-9a-f]+)$/gm) ?? [];
+  const bit = 1n << BigInt(signal - 1);
+  return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & bit) !== 0n);
+}
+
+/** Returns the signals that a process catches, as a hexadecimal mask. */
+function caughtSignals(pid: number): string | undefined {
+  return /^SigCgt:\s*([0-9a-f]+)$/m.exec(readProc(pid, 'status') ?? '')?.[1];
+}
+
+/** Longest time from fork(2) to exec(2), on a loaded machine too, in clock ticks. */
+const EXEC_TICKS = 0.3 * TICKS_PER_SECOND;
+
+/**
+ * Returns the current time on the clock of `startTicks`. Some containers report their own uptime, which is less
+ * (lxcfs); the monotonic clock is behind after a suspension of the machine.
+ */
+export const ticksNow = (): number =>
+  Math.max(uptime(), Number(process.hrtime.bigint()) / NS_PER_SECOND) * TICKS_PER_SECOND;
+
+/** Whether a process was started a moment ago: it may still exec another program, or be about to start one and end. */
+export const isYoung = ({ startTicks }: ProcessEntry): boolean => ticksNow() - startTicks < EXEC_TICKS;
+
+/** CPU time, in clock ticks, from which a process is at work, and not only about to exec. */
+const WORKING_TICKS = 2;
+
+/** Whether a process was started a moment ago and has had next to no CPU time, though it could run. */
+export const isWaitingForCpu = (entry: ProcessEntry): boolean =>
+  isYoung(entry) && entry.state === 'R' && entry.cpuTicks < WORKING_TICKS;
+
+/**
+ * Whether a process still has the command line of the shell that has forked it because it waits for a CPU, or was stopped
+ * meanwhile. Just before it execs, it has handlers of its own, so that `isBeforeExec` does not tell it from a subshell.
+ */
+export const isWaitingCopy = (child: ProcessEntry, shellPid: number): boolean =>
+  (isWaitingForCpu(child) || isStoppedEarly(child)) && isCopy(child, shellPid);
+
+/** Whether a process has the command line of the shell that has forked it: it has not exec'ed. */
+const isCopy = (child: ProcessEntry, shellPid: number): boolean =>
+  commandLine(child) === commandLine({ pid: shellPid, name: '' });
+
+const hasHandlersOf = (child: ProcessEntry, shellPid: number): boolean =>
+  caughtSignals(child.pid) === caughtSignals(shellPid);
+
+const isStoppedEarly = (entry: ProcessEntry): boolean =>
+  isYoung(entry) && entry.state === 'T' && entry.cpuTicks < WORKING_TICKS;
+
+/**
+ * Whether a shell has just forked this process, which is about to exec a program: it still has the shell's command
+ * line, and the shell's signal handlers, in which signals are lost. (A subshell has its own handlers.)
+ */
+export const isBeforeExec = (child: ProcessEntry, shellPid: number): boolean =>
+  isYoung(child) && isCopy(child, shellPid) && isAlive(child) && hasHandlersOf(child, shellPid);
+
+/**
+ * Whether a process may be a fork of a shell that has not exec'ed, however long ago it was started: a loaded machine may have
+ * it wait. A subshell has handlers of its own, and sleeps or works.
+ */
+export function isFork(child: ProcessEntry, shellPid: number): boolean {
+  const hasDoneNothing = child.state !== 'S' && child.cpuTicks < WORKING_TICKS;
+  return isCopy(child, shellPid) && isAlive(child) && (hasDoneNothing || hasHandlersOf(child, shellPid));
+}
+
+/** Index of the exit code among the fields after the name in /proc/PID/stat. */
+const EXIT_CODE_FIELD = 49;
+
+/** Returns the number of the signal that killed a zombie; 0 for none. */
+export function exitSignal(pid: number): number {
+  const stat = readProc(pid, 'stat') ?? '';
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[EXIT_CODE_FIELD] ?? 0) & 0x7f;
+}
+
+/** Whether a number belongs to a thread other than the first of its process: /proc/NUMBER exists for it too. */
+export function isThread(number: number): boolean {
+  const process = /^Tgid:\s*(\d+)$/m.exec(readProc(number, 'status') ?? '')?.[1];
+  return process !== undefined && process !== String(number);
+}
+
+/** Whether exactly this process still runs: not another one with the same pid, not a zombie. */
+export function isAlive(process: Pick<ProcessEntry, 'pid' | 'startTicks'>): boolean {
+  const now = readProcess(process.pid);
+  return now !== undefined && now.startTicks === process.startTicks && now.state !== 'Z' && now.state !== 'X';
+}
+
+/** Returns the target of a file descriptor; undefined when the process has no such descriptor. */
+export function descriptorTarget(pid: number, fd: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`);
+  } catch {
+    // ENOENT: closed, or the process has ended.
+    return undefined;
+  }
+}
+
+/**
+ * Returns the file from which a process is blocked in read(2); undefined when it is not, or the kernel does not report
+ * it.
+ */
+export function fileBeingRead(pid: number): string | undefined {
+  const [number, descriptor] = readProc(pid, 'syscall')?.split(' ') ?? [];
+  if (number !== READ_SYSCALL[process.arch] || descriptor === undefined) return undefined;
+  return descriptorTarget(pid, Number(descriptor))?.replace(/ \(deleted\)$/, '');
+}
+
+/**
+ * Maps a path as a process sees it to a path that the daemon can open: proc(5), root. Absolute links are followed in the
+ * root directory of the process: the kernel would follow them in that of the daemon.
+ * @returns empty if the path leads through too many links
+ */
+export function pathInside(pid: number, path: string): string {
+  const root = `/proc/${pid}/root`;
+  const real = followLinks(path, [], root);
+  return real === undefined ? '' : `${root}${real}`;
+}
+
+/** Whether any descriptor of a process refers to this path. */
+export function holdsDescriptorOf(pid: number, path: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => descriptorTarget(pid, Number(fd)) === path);
+  } catch {
+    // The process has ended.
+    return false;
+  }
+}
+
+/** Numbers of wait4(2), waitid(2) and rt_sigsuspend(2), by architecture. */
+const WAIT_SYSCALLS: Partial<Record<NodeJS.Architecture, readonly string[]>> = {
+  x64: ['61', '247', '130'],
+  arm64: ['260', '95', '133'],
+};
+
+/**
+ * Whether a process waits for a child or a signal, or was stopped while it did; true where the kernel does not tell.
+ */
+export function isWaiting(pid: number): boolean {
+  const [number] = readProc(pid, 'syscall')?.split(' ') ?? [];
+  return number === undefined || WAIT_SYSCALLS[process.arch]?.includes(number) !== false;
+}
+
+/** Numbers of read(2), by architecture. */
+const READ_SYSCALL: Partial<Record<NodeJS.Architecture, string>> = { x64: '0', arm64: '63' };
+
+/** Major number of memory devices such as /dev/null (linux/major.h). */
+const MEMORY_DEVICES = 1;
+
+/** Whether standard input of a process is a terminal; true where that cannot be determined. */
+export function hasTerminalInput(pid: number): boolean {
+  try {
+    const input = statSync(`/proc/${pid}/fd/0`);
+    return input.isCharacterDevice() && ((input.rdev >> 8) & 0xfff) !== MEMORY_DEVICES;
+  } catch (error) {
+    // ENOENT: standard input is closed, or the process has ended. EACCES: it belongs to another user.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
+
+/** Fields of the line `cpu` whose time is idle: `idle` and `iowait`. Source: proc_stat(5). */
+const IDLE_FIELDS: ReadonlySet<number> = new Set([3, 4]);
+/** Fields that count; `guest` and `guest_nice` after them are contained in `user` and `nice`. */
+const CPU_FIELDS = 8;
+
+/** Reads the first line of /proc/stat: in clock ticks since the machine started. */
+export function parseCpuTicks(text: string): CpuTime | undefined {
+  const fields = /^cpu +([\d ]+)/.exec(text)?.[1]?.split(' ').map(Number).slice(0, CPU_FIELDS);
+  if (!fields) return undefined;
+  const total = fields.reduce((sum, ticks) => sum + ticks, 0);
+  const idle = fields.reduce((sum, ticks, index) => sum + (IDLE_FIELDS.has(index) ? ticks : 0), 0);
+  return { busy: total - idle, total };
+}
+
+/** Columns of /proc/net/dev after the name of an interface. */
+const RECEIVED_COLUMN = 0;
+const SENT_COLUMN = 8;
+
+/** Reads /proc/net/dev. */
+export function parseNetBytes(text: string): NetBytes {
+  let received = 0;
+  let sent = 0;
+  for (const [, name = '', rest = ''] of text.matchAll(/^ *([^\s:|]+): *(\d.*)$/gm)) {
+    if (name === 'lo') continue;
+    const columns = rest.split(/ +/).map(Number);
+    received += columns[RECEIVED_COLUMN] ?? 0;
+    sent += columns[SENT_COLUMN] ?? 0;
+  }
+  return { received, sent };
+}
+
+const KIB = 1024;
+
+/** Reads /proc/meminfo. */
+export function parseMemory(text: string): MemoryBytes | undefined {
+  const [total, available] = ['MemTotal', 'MemAvailable'].map((name) => {
+    return Number(new RegExp(`^${name}: *(\\d+) kB$`, 'm').exec(text)?.[1] ?? NaN) * KIB;
+  });
+  if (total === undefined || available === undefined || Number.isNaN(total + available)) return undefined;
+  return { total, used: total - available };
+}
+
+/** Reads the load average of the last minute from /proc/loadavg. */
+export const parseLoad = (text: string): number => Number(/^[\d.]+/.exec(text)?.[0] ?? 0);
+
+/** Reads a number from a file with lines such as `inactive_file 4096`; 0 when it has none. */
+export const parseField = (text: string, name: string): number =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);

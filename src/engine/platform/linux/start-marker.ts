@@ -1,10 +1,14 @@
 import { openSync } from 'node:fs';
 
-import { ticksNow } from './process-state.js';
-import { type ProcessEntry, TICKS_PER_SECOND } from '../contract/process-entry.js';
-import type { GivenPids, NewProcesses, StartMarker } from '../contract/start-marker.js';
-import { listPids } from './process-table.js';
-import { readSmallDescriptor, readSmallFile } from '../../system/small-file.js';
+import { listPids, ticksNow } from './process-table.js';
+import {
+  type GivenPids,
+  type NewProcesses,
+  type ProcessEntry,
+  type StartMarker,
+  TICKS_PER_SECOND,
+} from '../platform.js';
+import { readSmallDescriptor, readSmallFile } from '../../system/local-files.js';
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 

@@ -1,15 +1,72 @@
-import { hostname } from 'node:os';
+import { constants, fstatSync } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
+import { availableParallelism, cpus, freemem, hostname, loadavg, networkInterfaces, totalmem } from 'node:os';
 
-import type { Platform } from '../contract/platform.js';
-import { isRunning, type ProcessEntry, shownCommandLine, TICKS_PER_SECOND } from '../contract/process-entry.js';
-import type { ProcessOrigins, Processes, ProcessStates, ProcessTable } from '../contract/processes.js';
-import type { ProcessClock } from '../contract/start-marker.js';
-import { posixDirectories } from './directories.js';
-import { posixListening } from './listening.js';
-import { PosixMachine } from './machine.js';
-import { posixPeers } from './peers.js';
 import { pidExists } from '../pid-exists.js';
+import {
+  type CpuTime,
+  type Directories,
+  isRunning,
+  type Machine,
+  type MachineReading,
+  type MemoryBytes,
+  type NetBytes,
+  type Platform,
+  type ProcessClock,
+  type ProcessEntry,
+  type Processes,
+  type ProcessOrigins,
+  type ProcessStates,
+  type ProcessTable,
+  shownCommandLine,
+  TICKS_PER_SECOND,
+} from '../platform.js';
+import { posixListening, posixPeers } from './sockets.js';
 import { ProcessSnapshots, START_SLACK_TICKS } from './process-snapshots.js';
+
+/**
+ * Plain paths, which are checked when a directory is opened: without openat(2), what is moved or linked to the path after
+ * that is followed.
+ */
+const posixDirectories: Directories = {
+  passFlags: constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+  rootOf: (_fd, path) => (path === '/' ? '/.' : path),
+  placeOf: async (fd, path) => {
+    const [real, there] = await Promise.all([realpath(path), lstat(path)]);
+    const { dev, ino } = fstatSync(fd);
+    return there.dev === dev && there.ino === ino ? real : undefined;
+  },
+};
+
+/** Reads the use of the machine by Node.js and, what that does not know, by the programs that `systeminformation` runs. */
+class PosixMachine implements Machine {
+  #memory: MemoryBytes = { total: totalmem(), used: totalmem() - freemem() };
+  #net: NetBytes = { received: 0, sent: 0 };
+
+  read(): MachineReading {
+    const [load1 = 0] = loadavg();
+    return { cpu: cpuTime(), cpus: availableParallelism(), load1, memory: this.#memory, net: this.#net };
+  }
+
+  async refresh(): Promise<void> {
+    // Loaded with the first reading: it takes a tenth of a second.
+    const { mem, networkStats } = await import('systeminformation');
+    const [{ total, available }, interfaces] = await Promise.all([mem(), networkStats('*')]);
+    const own = networkInterfaces();
+    const others = interfaces.filter(({ iface }) => own[iface]?.some(({ internal }) => internal) !== true);
+    this.#memory = { total, used: total - available };
+    this.#net = {
+      received: others.reduce((sum, { rx_bytes: bytes }) => sum + bytes, 0),
+      sent: others.reduce((sum, { tx_bytes: bytes }) => sum + bytes, 0),
+    };
+  }
+}
+
+function cpuTime(): CpuTime {
+  const times = cpus().map((cpu) => cpu.times);
+  const total = times.reduce((sum, { user, nice, sys, idle, irq }) => sum + user + nice + sys + idle + irq, 0);
+  return { busy: total - times.reduce((sum, { idle }) => sum + idle, 0), total };
+}
 
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 /** Longest time from fork(2) to exec(2), on a loaded machine too, and the resolution of start times, in clock ticks. */

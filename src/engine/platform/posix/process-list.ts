@@ -1,4 +1,7 @@
-import { TICKS_PER_SECOND } from '../contract/process-entry.js';
+import { execFile, type ExecFileException } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { TICKS_PER_SECOND } from '../platform.js';
 
 /** Kibibytes in a page of `ProcessEntry.residentPages`. */
 const KIB_PER_PAGE = 4;
@@ -93,3 +96,30 @@ export function variableIn(text: string, name: string): string | undefined {
   const at = text.lastIndexOf(` ${name}=`);
   return at === -1 ? undefined : /^\S*/.exec(text.slice(at + name.length + 2))?.[0];
 }
+
+const run = promisify(execFile);
+
+/** Where programs such as lsof(8) are, on Linux, macOS and the BSDs. */
+export const SYSTEM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
+/** Most time for a program, in milliseconds: lsof(8) may wait for a network file system. */
+const TIMEOUT_MS = 10_000;
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Runs a program of the system; returns what it has printed, also when it ends with 1: lsof(8) does when a process has
+ * ended, or nothing was found.
+ * @throws Error with the code ENOENT when it is not installed, and for other failures
+ */
+export async function runProgram(program: string, args: readonly string[]): Promise<string> {
+  const options = { env: { PATH: SYSTEM_PATH, LC_ALL: 'C' }, timeout: TIMEOUT_MS, maxBuffer: MAX_LIST_BYTES };
+  try {
+    return (await run(program, args, options)).stdout;
+  } catch (error) {
+    const { code, stdout = '' } = error as ExecFileException;
+    if (code === 1) return stdout;
+    throw error;
+  }
+}
+
+/** Whether an error of `runProgram` says that the program is not installed. */
+export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';

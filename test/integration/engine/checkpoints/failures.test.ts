@@ -17,13 +17,10 @@ import { describe, expect, it } from 'vitest';
 
 import { itRootIf } from '../../../support/root.js';
 import { planRestore, type RestorePlan } from '../../../../src/core/checkpoints/restore-plan.js';
-import { applyStep } from '../../../../src/engine/checkpoints/restore/apply-steps.js';
+import { applyRestore, applyStep, journalOf, recover } from '../../../../src/engine/checkpoints/restore.js';
 import { OpenTree } from '../../../../src/engine/checkpoints/files/held-directory.js';
-import { journalOf } from '../../../../src/engine/checkpoints/restore/journal.js';
 import { Repository } from '../../../../src/engine/checkpoints/git/repository.js';
-import { applyRestore, recover } from '../../../../src/engine/checkpoints/restore/restore.js';
-import { readSavedTree } from '../../../../src/engine/checkpoints/capture/saved-tree.js';
-import { type Snapshot, takeSnapshot } from '../../../../src/engine/checkpoints/capture/snapshot.js';
+import { readSavedTree, type Snapshot, takeSnapshot } from '../../../../src/engine/checkpoints/snapshot.js';
 import { CAN_SET_OWNERS, StagingDirectory } from '../../../../src/engine/checkpoints/files/staging.js';
 import { StatCache } from '../../../../src/engine/checkpoints/files/stat-cache.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';

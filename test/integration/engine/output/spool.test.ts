@@ -4,9 +4,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { Spool } from '../../../../src/engine/output/spool.js';
+import { Spool, SpoolBudget } from '../../../../src/engine/output/spool.js';
 import { descriptorCount } from '../../../support/processes.js';
-import { SpoolBudget } from '../../../../src/engine/output/spool-budget.js';
 
 const KIB = 1024;
 const MIB = KIB * KIB;

@@ -1,10 +1,10 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { PeerSockets } from '../../../../src/engine/peer/peer-credentials.js';
-import type { PeerSocket } from '../../../../src/engine/platform/contract/peers.js';
+import { PeerSockets } from '../../../../src/engine/peer/peer.js';
+import type { PeerSocket } from '../../../../src/engine/platform/platform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { findSockets, writtenEnds } from '../../../../src/engine/platform/linux/socket-table.js';
+import { findSockets, writtenEnds } from '../../../../src/engine/platform/linux/sockets.js';
 import { posix } from '../../../../src/engine/platform/posix/posix.js';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 
 import { expect, it } from 'vitest';
 
-import { TAG_VARIABLE, TICKS_PER_SECOND } from '../../../../src/engine/platform/contract/process-entry.js';
+import { TAG_VARIABLE, TICKS_PER_SECOND } from '../../../../src/engine/platform/platform.js';
 import { readProcess } from '../../../../src/engine/platform/linux/process-table.js';
-import { Origins } from '../../../../src/engine/platform/linux/session-mark.js';
+import { Origins } from '../../../../src/engine/platform/linux/linux.js';
 import { eventually } from '../../../support/measure.js';
 
 const TAG = `1-2-3-origins${process.pid}.a`;

@@ -8,8 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type IPty, spawn } from 'node-pty';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import type { TerminalReader } from '../../../../src/engine/platform/contract/processes.js';
-import type { ProcessEntry } from '../../../../src/engine/platform/contract/process-entry.js';
+import type { ProcessEntry, TerminalReader } from '../../../../src/engine/platform/platform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { sendSignal } from '../../../../src/engine/process/end-processes.js';
 import { readProc } from '../../../../src/engine/platform/linux/process-table.js';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
 import { killProcesses } from '../../../../src/engine/process/end-processes.js';
-import { isRunning } from '../../../../src/engine/platform/contract/process-entry.js';
+import { isRunning } from '../../../../src/engine/platform/platform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { posix } from '../../../../src/engine/platform/posix/posix.js';
 import { eventually } from '../../../support/measure.js';

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { TAG_VARIABLE } from '../../../../src/engine/platform/contract/process-entry.js';
+import { TAG_VARIABLE } from '../../../../src/engine/platform/platform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { plainRoot } from '../../../../src/engine/process/process-root.js';
+import {
+  findCommandProcesses,
+  findSessionProcesses,
+  plainRoot,
+} from '../../../../src/engine/process/find-processes.js';
 import { endProcesses, signalProcesses } from '../../../../src/engine/process/end-processes.js';
-import { findCommandProcesses, findSessionProcesses } from '../../../../src/engine/process/find-processes.js';
-import { reportProcesses } from '../../../../src/engine/process/reported-process.js';
+import { reportProcesses } from '../../../../src/engine/process/background-processes.js';
 import { eventually } from '../../../support/measure.js';
 
 const { processes } = linux;

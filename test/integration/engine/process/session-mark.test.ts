@@ -3,13 +3,15 @@ import { once } from 'node:events';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { readMark } from '../../../../src/engine/platform/linux/session-mark.js';
-import { findNewProcesses } from '../../../../src/engine/process/new-processes.js';
-import { plainRoot } from '../../../../src/engine/process/process-root.js';
-import { isOriginIn, isOriginOf, markOf } from '../../../../src/engine/process/session-mark.js';
+import { linux, readMark } from '../../../../src/engine/platform/linux/linux.js';
+import { findNewProcesses } from '../../../../src/engine/process/background-processes.js';
+import {
+  findInstanceProcesses,
+  findSessionProcesses,
+  plainRoot,
+} from '../../../../src/engine/process/find-processes.js';
+import { isOriginIn, isOriginOf, markOf } from '../../../../src/engine/process/process-survey.js';
 import { killProcesses } from '../../../../src/engine/process/end-processes.js';
-import { findInstanceProcesses, findSessionProcesses } from '../../../../src/engine/process/find-processes.js';
 import { eventually } from '../../../support/measure.js';
 
 const { processes } = linux;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { credentialPaths, credentialPatterns } from '../../../../src/engine/sandbox/credential-paths.js';
+import { credentialPaths, credentialPatterns } from '../../../../src/engine/sandbox/sandbox.js';
 
 let home: string;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Repositories } from '../../../../src/engine/sandbox/repositories.js';
+import { Repositories } from '../../../../src/engine/sandbox/sandbox.js';
 
 let workspace: string;
 beforeEach(() => {

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { launchScript, WRONG_MOUNT } from '../../../../src/core/sandbox/launch-script.js';
-import { protectedPlaces } from '../../../../src/engine/sandbox/protected-places.js';
-import { Sandbox } from '../../../../src/engine/sandbox/sandbox.js';
-import { PidNamespaceSockets } from '../../../../src/engine/peer/pid-namespace-sockets.js';
+import { protectedPlaces, Sandbox } from '../../../../src/engine/sandbox/sandbox.js';
+import { PidNamespaceSockets } from '../../../../src/engine/peer/peer.js';
 import { canSandbox } from '../../../support/sandbox.js';
 
 let root: string;

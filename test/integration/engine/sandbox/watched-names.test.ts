@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { isWatched, watchedNames } from '../../../../src/engine/sandbox/watched-names.js';
+import { isWatched, watchedNames } from '../../../../src/engine/sandbox/sandbox.js';
 
 let home: string;
 

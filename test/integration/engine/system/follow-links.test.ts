@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { followLinks } from '../../../../src/engine/system/follow-links.js';
+import { followLinks } from '../../../../src/engine/system/local-files.js';
 
 let place: string;
 

@@ -7,7 +7,7 @@ import { LOCAL_PRINCIPAL } from '../../../../src/core/access/principal.js';
 import { AdapterError } from '../../../../src/core/errors.js';
 import type { Log } from '../../../../src/core/logging/log.js';
 import type { Job, RunJob } from '../../../../src/engine/checkpoints/job.js';
-import { Deferred } from '../../../../src/engine/system/deferred.js';
+import { Deferred } from '../../../../src/engine/system/promises.js';
 import { Checkpoints } from '../../../../src/services/checkpoints/checkpoints.js';
 import { makeTree } from '../../../support/tree.js';
 import { CheckpointBench } from '../../engine/checkpoints/bench.js';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { CommandSignals } from '../../../../src/cli/run/command-signals.js';
 import type { Context } from '../../../../src/cli/console/context.js';
 import { type ClientCommand, ClientError } from '../../../../src/client/index.js';
-import { Deferred } from '../../../../src/engine/system/deferred.js';
+import { Deferred } from '../../../../src/engine/system/promises.js';
 
 /** Forwards SIGINT to a command that refuses its first signals with these codes; returns how often it got one. */
 async function signalled(...refusals: readonly ('COMMAND_NOT_FOUND' | 'NO_RUNNING_COMMAND')[]) {

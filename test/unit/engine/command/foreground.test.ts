@@ -2,10 +2,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { SignalName } from '../../../../src/core/signals.js';
 import { signalForeground } from '../../../../src/engine/command/foreground.js';
-import type { ProcessEntry } from '../../../../src/engine/platform/contract/process-entry.js';
-import type { Processes } from '../../../../src/engine/platform/contract/processes.js';
-import { plainRoot } from '../../../../src/engine/process/process-root.js';
-import { Turns } from '../../../../src/engine/system/turns.js';
+import type { ProcessEntry, Processes } from '../../../../src/engine/platform/platform.js';
+import { plainRoot } from '../../../../src/engine/process/find-processes.js';
+import { Turns } from '../../../../src/engine/system/promises.js';
 
 const SHELL = 100;
 const CHILD = 200;

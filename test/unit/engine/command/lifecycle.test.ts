@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { describe, expect, it, vi } from 'vitest';
 
-import { CommandLifecycle, END_STEPS, PHASES } from '../../../../src/engine/command/lifecycle.js';
+import { CommandLifecycle, END_STEPS, PHASES } from '../../../../src/engine/command/command.js';
 
 const PAGE = new URL('../../../../docs/develop/life-of-a-command.md', import.meta.url);
 

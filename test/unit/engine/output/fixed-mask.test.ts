@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { FixedMask } from '../../../../src/engine/output/fixed-mask.js';
+import { FixedMask } from '../../../../src/engine/output/output-mask.js';
 
 const SECRETS = ['aaba', 'abaab', 'bbbb'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ownGroupOf } from '../../../../src/engine/platform/linux/cgroup-paths.js';
+import { ownGroupOf } from '../../../../src/engine/platform/linux/own-group.js';
 
 const V1 = '35 30 0:30 / /sys/fs/cgroup/memory rw,nosuid shared:15 - cgroup cgroup rw,memory';
 const V1_TWO = '36 30 0:31 / /sys/fs/cgroup/cpu,cpuacct rw shared:16 - cgroup cgroup rw,cpu,cpuacct';

@@ -9,12 +9,12 @@ const SRC = fileURLToPath(new URL('../../../../src/', import.meta.url));
 const MAY_READ: Readonly<Record<string, string>> = {
   'core/': 'rules about paths, and parsers: pure text',
   'engine/platform/': 'the platforms themselves',
-  'engine/usage/memory-files/': 'files in memory: platforms with `openFiles`',
+  'engine/usage/memory-files.ts': 'files in memory: platforms with `openFiles`',
   'engine/sandbox/': 'bubblewrap and namespaces: platforms with `sandbox`',
   'engine/user/': 'other users: platforms with `otherUsers`',
-  'engine/system/slow-mounts.ts': 'a hint: none is slow where there is no table of mounts',
+  'engine/system/mounts.ts': 'a hint: none is slow where there is no table of mounts',
   'doctor/engine.ts': 'looks for what Linux has',
-  'engine/peer/pid-namespace-sockets.ts': 'who is in a sandbox: platforms with `sandbox`',
+  'engine/peer/peer.ts': 'who is in a sandbox: platforms with `sandbox`',
   'engine/shells/drivers/driver.sh': 'the process id of a subshell; another way follows where it is not shown',
 };
 

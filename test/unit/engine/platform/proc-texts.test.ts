@@ -6,7 +6,7 @@ import {
   parseLoad,
   parseMemory,
   parseNetBytes,
-} from '../../../../src/engine/platform/linux/proc-texts.js';
+} from '../../../../src/engine/platform/linux/process-table.js';
 
 describe('the texts of /proc', () => {
   it('/proc/stat: guests are part of user time, waiting for disks is idle', () => {

@@ -5,7 +5,7 @@ import {
   parseConnections,
   parseOpenSockets,
   parseTakenPorts,
-} from '../../../../src/engine/platform/posix/socket-lists.js';
+} from '../../../../src/engine/platform/posix/sockets.js';
 
 describe('the output of lsof', () => {
   it.each([

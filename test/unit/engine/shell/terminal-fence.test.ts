@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { TerminalFence } from '../../../../src/engine/shell/terminal-fence.js';
+import { TerminalFence } from '../../../../src/engine/shell/terminal-echo.js';
 
 const NONCE = 'abcdefghijklmnopqrstuv';
 const OPENING = `\x1b]7711;a${NONCE}\x07`;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { stepsBefore } from '../../../../src/engine/shells/bash-cases.js';
+import { stepsBefore } from '../../../../src/engine/shells/bash.js';
 
 const WHOLE = '__sa_make_whole';
 const HIDE = '__sa_hide';

@@ -4,7 +4,7 @@ import { array, assert, constantFrom, oneof, property, string } from 'fast-check
 import { describe, expect, it } from 'vitest';
 
 import { Command } from '../../../../src/engine/command/command.js';
-import { SpoolBudget } from '../../../../src/engine/output/spool-budget.js';
+import { SpoolBudget } from '../../../../src/engine/output/spool.js';
 import { findDefaultShell, findShell } from '../../../../src/engine/shells/list.js';
 import { pwsh } from '../../../../src/engine/shells/pwsh.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { mountPointsOf } from '../../../../src/engine/system/mount-table.js';
+import { mountPointsOf } from '../../../../src/engine/system/mounts.js';
 
 const MOUNTS = `
 20 1 8:1 / / rw - ext4 /dev/sda rw

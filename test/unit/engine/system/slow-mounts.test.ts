@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { parseSlowMounts } from '../../../../src/engine/system/slow-mounts.js';
+import { parseSlowMounts } from '../../../../src/engine/system/mounts.js';
 
 const MOUNTINFO = `22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
 30 22 0:40 / /mnt/nas rw,relatime shared:5 - nfs4 server:/export rw

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { expect, it } from 'vitest';
 
-import { Turns } from '../../../../src/engine/system/turns.js';
+import { Turns } from '../../../../src/engine/system/promises.js';
 
 it.each([1, 2])('runs %i actions at once, in their order, also after one that fails', async (atOnce) => {
   const turns = new Turns(atOnce);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ProcessEntry } from '../../../../src/engine/platform/contract/process-entry.js';
-import type { Processes } from '../../../../src/engine/platform/contract/processes.js';
+import type { ProcessEntry, Processes } from '../../../../src/engine/platform/platform.js';
 import { ProcessSnapshot, takeSnapshot, withFirstOrigins } from '../../../../src/engine/usage/process-snapshot.js';
 
 const entryOf = (pid: number, parent = 1, startTicks = pid) => ({ pid, parent, startTicks }) as ProcessEntry;

@@ -2,10 +2,9 @@ import { expect, it } from 'vitest';
 
 import { MB } from '../../../../src/core/limits/limits.js';
 import type { Command } from '../../../../src/engine/command/command.js';
-import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
-import { UseMeter } from '../../../../src/engine/command/resource-use.js';
+import { type LimitTarget, UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
-import { NamespacePids } from '../../../../src/engine/process/namespace-pids.js';
+import { NamespacePids } from '../../../../src/engine/process/find-processes.js';
 import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
 import { LimitMonitor } from '../../../../src/services/limits/limit-monitor.js';
 

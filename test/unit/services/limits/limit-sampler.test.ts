@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 
 import { MB } from '../../../../src/core/limits/limits.js';
 import type { Command } from '../../../../src/engine/command/command.js';
-import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
-import { UseMeter } from '../../../../src/engine/command/resource-use.js';
+import { type LimitTarget, UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample, ProcessGroup } from '../../../../src/engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
 import { LimitSampler } from '../../../../src/services/limits/limit-sampler.js';

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import type { LimitTarget } from '../../../../src/engine/command/limit-target.js';
+import { type LimitTarget, UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
 import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
-import { UseMeter } from '../../../../src/engine/command/resource-use.js';
-import { NamespacePids } from '../../../../src/engine/process/namespace-pids.js';
+import { NamespacePids } from '../../../../src/engine/process/find-processes.js';
 import { ResourceMonitor } from '../../../../src/services/limits/resource-monitor.js';
 import { eventually } from '../../../support/measure.js';
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Principal } from '../../../../src/core/access/principal.js';
 import { Command } from '../../../../src/engine/command/command.js';
 import type { CommandOutcome } from '../../../../src/engine/command/outcome.js';
-import { SpoolBudget } from '../../../../src/engine/output/spool-budget.js';
+import { SpoolBudget } from '../../../../src/engine/output/spool.js';
 import { CommandRegistry } from '../../../../src/services/registry/command-registry.js';
 
 const limits = { maxSize: 9, beginSize: 3, endSize: 6 };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Command } from '../../../../src/engine/command/command.js';
-import { SpoolBudget } from '../../../../src/engine/output/spool-budget.js';
+import { SpoolBudget } from '../../../../src/engine/output/spool.js';
 import { Observers } from '../../../../src/services/registry/observers.js';
 
 const KIB = 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { Command } from '../../../../src/engine/command/command.js';
-import { SpoolBudget } from '../../../../src/engine/output/spool-budget.js';
+import { SpoolBudget } from '../../../../src/engine/output/spool.js';
 import { OutputChannel } from '../../../../src/services/registry/output-channel.js';
 
 const MIB = 1024 * 1024;

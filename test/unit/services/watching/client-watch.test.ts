@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import type { OnBatch } from '../../../../src/engine/files/watch/watch-batch.js';
+import type { OnBatch } from '../../../../src/engine/files/watch.js';
 import { ClientWatch } from '../../../../src/services/watching/client-watch.js';
 
 let pending = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { fromText } from '../../../../../src/engine/checkpoints/git/byte-path.js';
+import { fromText } from '../../../../../src/engine/checkpoints/git/git.js';
 import { describeTree, makeTree } from '../../../../support/tree.js';
 import { CheckpointBench } from '../bench.js';
 

@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+import { Gateway } from '../cluster/gateway.js';
+import { NO_WORK, OwnWork } from '../cluster/own-work.js';
+import { WorkerNode } from '../cluster/worker.js';
+import type { Configuration } from '../config/model/configuration.js';
+import { ConfigurationError } from '../config/model/problems.js';
+import { idElsewhere, LINK_VERSION, type LinkIdentity } from '../core/cluster/link-messages.js';
+import { incarnationFrom, nodeIdFrom } from '../core/cluster/node-id.js';
+import { AdapterError } from '../core/errors.js';
+import { ID_BYTES } from '../core/ids.js';
+import { NODE_NAME } from '../core/node-name.js';
+import { randomBytes } from '../engine/system/random.js';
+import { LinkSecret } from '../services/access/link-proof.js';
+import { type ClusterPort, NO_CLUSTER, type Rival } from '../services/ports/cluster-port.js';
+import type { CommandRegistry } from '../services/registry/command-registry.js';
+import type { Services } from '../services/services.js';
+import { PrometheusMetrics } from '../transports/http/metrics/prometheus.js';
+import { PatientRequests } from '../transports/http/patient-requests.js';
+import { type LinkHttp, LinkServer } from '../transports/nodes/link-server.js';
+import { metricsForDaemon } from '../transports/nodes/metrics-route.js';
+import { Tickets } from '../transports/nodes/tickets.js';
+import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
+import { PreviewEndpoint } from '../transports/previews/endpoint.js';
+import { forwardUpgrades } from '../transports/previews/upgrades.js';
+import { FileEndpoint } from '../transports/rest/files/endpoint.js';
+import type { Engine } from './engine.js';
+import { quotaLimits } from './limits.js';
+import type { RuntimeContext } from './runtime-context.js';
+
+/** Builds what a worker serves over HTTP for the clients of gateways: what goes through a link serves the rest. */
+function buildLinkHttp(services: Services, { configuration, metrics, log }: RuntimeContext): LinkHttp {
+  const { adapter, http } = configuration();
+  const { openai, rest } = http;
+  const tickets = new Tickets();
+  const patientRequests = new PatientRequests();
+  const common = { services, authentication: tickets, patientRequests };
+  const previews = { ...common, log: log('previews') };
+  const endpoints = [
+    ...(openai ? [new OpenAiEndpoint({ ...common, log: log('openai') })] : []),
+    ...(rest ? [new FileEndpoint({ ...common, log: log('rest') })] : []),
+    new PreviewEndpoint(previews),
+  ];
+  return {
+    tickets,
+    patientRequests,
+    extensions: [
+      ...endpoints.map(({ register }) => register),
+      // The daemon shows what its holders measure as its own.
+      ...(adapter.detach && metrics instanceof PrometheusMetrics ? [metricsForDaemon(metrics)] : []),
+    ],
+    takeUpgrades: (server) => {
+      forwardUpgrades(server, { ...previews, originPolicy: undefined });
+    },
+  };
+}
+
+/** This run of a node, as ids and other nodes name it. */
+export interface OwnNode {
+  readonly name: string;
+  /** `name-incarnation`. */
+  readonly id: string;
+  readonly incarnation: string;
+}
+
+/** Longest name of a node, in characters. */
+const MAX_NAME = 24;
+
+/** Names this run of the daemon; undefined for a daemon alone. */
+export function nameNode({ cluster }: Configuration): OwnNode | undefined {
+  if (!cluster.enabled) return undefined;
+  const name = cluster.name ?? nameFrom(hostname());
+  const incarnation = incarnationFrom(randomBytes(ID_BYTES));
+  return { name, incarnation, id: nodeIdFrom(name, incarnation) };
+}
+
+/** A name of a machine as that of a node. */
+function nameFrom(machine: string): string {
+  const name = machine
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_NAME)
+    .replaceAll(/^-+|-+$/g, '');
+  return NODE_NAME.test(name) ? name : 'node';
+}
+
+/** The parts of the daemon that its cluster shows or asks. */
+interface Shown extends Pick<Services, 'access' | 'sessions' | 'executions' | 'connections'> {
+  readonly commands: CommandRegistry;
+}
+
+/** Builds what knows the other nodes. */
+export function buildCluster({ instance }: Engine, parts: Shown, context: RuntimeContext): ClusterPort {
+  const { access, connections } = parts;
+  const { node, shared, configuration, version, log, closers, traces, metrics } = context;
+  if (!node) return NO_CLUSTER;
+  const { cluster } = configuration();
+  const identity = identityOf(node, instance, version);
+  const registry = shared?.registry;
+  const { role } = cluster;
+  const work = role === 'gateway' ? NO_WORK : ownWork(parts, context, identity.node);
+  if (role === 'worker') {
+    const joined = registry && { registry, leaseMs: cluster.leaseMs, log: log('cluster') };
+    return new WorkerNode({ registry: joined, identity, work });
+  }
+  const { secret, tls } = credentialsOf(configuration());
+  const about = { identity, role, work, secret, tls, leaseMs: cluster.leaseMs };
+  const maxSessions = () => quotaLimits(configuration()).maxSessions;
+  const isOneMachine = configuration().adapter.detach;
+  const gateway = new Gateway({
+    ...about,
+    isOneMachine,
+    registry,
+    maxSessions,
+    connections,
+    traces,
+    metrics,
+    log: log('cluster'),
+  });
+  closers.push(() => gateway[Symbol.asyncDispose]());
+  access.onTokenEnd((id, where) => {
+    if (where === 'here') gateway.endAccess(id);
+  });
+  return gateway;
+}
+
+/** What a node runs that has sessions. */
+function ownWork({ sessions, executions, commands }: Shown, { configuration }: RuntimeContext, node: string): OwnWork {
+  const { cluster } = configuration();
+  return new OwnWork({
+    node,
+    labels: cluster.labels,
+    capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
+    workload: () => ({
+      sessions: sessions.registry.size,
+      one_shots: executions.running,
+      commands_running: sessions.registry.running + executions.running,
+    }),
+    held: () => ({
+      sessions: sessions.held(),
+      claims: commands.runningByOwnId().map((claim) => ({ ...claim, owner: idElsewhere(claim.owner, node) })),
+    }),
+  });
+}
+
+/**
+ * Has the daemon join its cluster: a node that runs sessions listens for others, and the registry, if there is one, learns of the node.
+ * Rejects when the port is in use.
+ * @throws ConfigurationError when another daemon that runs has the same name
+ */
+export async function joinCluster(
+  engine: Engine,
+  services: Services,
+  context: RuntimeContext,
+): Promise<NodeListener | undefined> {
+  const { node } = context;
+  if (!node) return undefined;
+  const { membership } = services.cluster;
+  const rival = await membership?.findRival();
+  if (rival) throw nameTaken(node.name, rival);
+  const listener = services.cluster.runsSessions ? await listenForNodes(engine, services, context) : undefined;
+  await membership?.join(listener?.url ?? null);
+  return listener;
+}
+
+/** The port for other nodes of a daemon that listens for them. */
+export interface NodeListener {
+  readonly port: number;
+  /** Where other nodes reach it. */
+  readonly url: string;
+  /** How many gateways are connected. */
+  readonly gateways: number;
+}
+
+/** Listens for links from other nodes. */
+async function listenForNodes(
+  { instance }: Engine,
+  services: Services,
+  context: RuntimeContext,
+): Promise<NodeListener> {
+  const { node, configuration, version, log, closers } = context;
+  const { cluster, socketio } = configuration();
+  if (!node) throw new AdapterError('INTERNAL', 'a daemon alone has no links');
+  const server = new LinkServer({
+    services,
+    identity: identityOf(node, instance, version),
+    labels: cluster.labels,
+    ...credentialsOf(configuration()),
+    host: cluster.linkHost,
+    port: cluster.linkPort,
+    windowBytes: cluster.windowBytes,
+    localRole: cluster.localRole,
+    isOwnDaemon: configuration().daemon !== undefined,
+    maxMessageBytes: socketio.maxMessageBytes,
+    http: buildLinkHttp(services, context),
+    log: log('cluster'),
+  });
+  closers.push(() => server[Symbol.asyncDispose]());
+  const { address, port } = await server.listen();
+  log('cluster').info('listening for gateways', { address, port });
+  const url = linkUrlOf(configuration(), port);
+  return {
+    port,
+    url,
+    get gateways() {
+      return server.gateways;
+    },
+  };
+}
+
+/** Where other nodes reach the port for links. */
+function linkUrlOf({ cluster: { linkUrl, linkHost, tls } }: Configuration, port: number): string {
+  if (linkUrl !== undefined) return linkUrl;
+  const host = linkHost.includes(':') ? `[${linkHost}]` : linkHost;
+  return `${tls.cert === undefined ? 'http' : 'https'}://${host}:${port}`;
+}
+
+function nameTaken(name: string, { incarnation, url }: Rival): ConfigurationError {
+  const where = url === null ? '' : `, and is reached at ${url}`;
+  const message = `is ${name}, the name of a daemon that runs already (incarnation ${incarnation}${where}): each node needs a name of its own`;
+  const place = { file: 'configuration', line: undefined, column: undefined };
+  return new ConfigurationError([{ ...place, path: 'cluster.name', message }]);
+}
+
+const identityOf = ({ name, incarnation }: OwnNode, instance: string, version: string): LinkIdentity => ({
+  node: name,
+  incarnation,
+  version,
+  link_version: LINK_VERSION,
+  instance_id: instance,
+});
+
+/** @throws the system's error when a file cannot be read; AdapterError for too short a secret */
+function credentialsOf({ cluster: { secretFile = '', tls: files } }: Configuration) {
+  const { cert, key, ca } = files;
+  const tls = cert === undefined || key === undefined || ca === undefined ? undefined : { cert, key, ca };
+  return {
+    secret: new LinkSecret(secretFile),
+    tls: tls && {
+      cert: readFileSync(tls.cert, 'utf8'),
+      key: readFileSync(tls.key, 'utf8'),
+      ca: readFileSync(tls.ca, 'utf8'),
+    },
+  };
+}
