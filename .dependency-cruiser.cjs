@@ -71,8 +71,8 @@ module.exports = {
       '^src/engine/audit/(files|verify)',
       '^src/engine/platform/(process-identity|choose-platform|linux/process-launch)',
       '^src/engine/files/(open-file|write-content)',
-      '^src/engine/(user/find-user|system/private-file)',
-      '^src/services/exchange/',
+      '^src/engine/system/(find-user|private-file)',
+      '^src/services/http-exchange',
       '^src/transports/access\\.ts$',
       // An MCP server is the same one over standard input as over HTTP.
       '^src/transports/mcp/(mcp-server|start-directory|tool-backend)',

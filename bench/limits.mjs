@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { LIMIT_MECHANISM_NAMES, MB } from '../dist/core/limits/limits.js';
 import { chooseMechanism } from '../dist/engine/limits/probe.js';
-import { Slices } from '../dist/engine/usage/slices.js';
+import { Slices } from '../dist/engine/process/process-snapshot.js';
 import { linux } from '../dist/engine/platform/linux/linux.js';
-import { NamespacePids } from '../dist/engine/process/namespace-pids.js';
+import { NamespacePids } from '../dist/engine/process/find-processes.js';
 import { LimitMonitor } from '../dist/services/limits/limit-monitor.js';
 import { summarize } from './measure.mjs';
 import { startDaemon } from './targets.mjs';

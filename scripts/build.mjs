@@ -34,15 +34,15 @@ import { createRequire } from 'node:module';
 createRequire(import.meta.url)('./shell-adapter.cjs');
 `;
 
-const worker = join(dist, 'engine/checkpoints/worker/main.js');
+const worker = join(dist, 'engine/checkpoints/worker-main.js');
 
-/** What the checkpoint worker's main.js is then. */
+/** What the checkpoint worker's program is then. */
 const WORKER_LAUNCHER = `import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-import { loadBundle } from '../../../bundle/load-bundle.js';
+import { loadBundle } from '../../bundle/load-bundle.js';
 
-const main = fileURLToPath(new URL('../../../main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../main.js', import.meta.url));
 loadBundle(main, createRequire(main), { entry: 'checkpoint-worker.cjs' });
 `;
 

@@ -1,6 +1,6 @@
 // The registry of the daemon, over a connection of its own.
-import { RedisConnection } from '../../dist/cluster/registry/redis/connection.js';
-import { RedisRegistry } from '../../dist/cluster/registry/redis/redis-registry.js';
+import { RedisConnection } from '../../dist/cluster/registry/redis-connection.js';
+import { RedisRegistry } from '../../dist/cluster/registry/redis-registry.js';
 
 export const LEASE_MS = 6000;
 export const SESSIONS_EACH = 20;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { dial } from '../../dist/cluster/links/dial.js';
 import { LINK_VERSION } from '../../dist/core/cluster/link-messages.js';
-import { LinkSecret } from '../../dist/services/access/link-proof.js';
+import { LinkSecret } from '../../dist/services/access/dashboard-links.js';
 import { startPair } from './pair.mjs';
 
 const LINKS = 50;

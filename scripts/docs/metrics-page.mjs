@@ -2,7 +2,7 @@
 import { Registry } from 'prom-client';
 
 import { markdownTable } from '../../dist/core/markdown.js';
-import { PrometheusMetrics } from '../../dist/transports/http/metrics/prometheus.js';
+import { PrometheusMetrics } from '../../dist/transports/http/prometheus.js';
 import { code, renderPage } from './page.mjs';
 
 const PREFIX = 'shell_adapter_';

@@ -1,15 +1,11 @@
 import type { AuditEventName } from '../core/audit/event.js';
 import type { Log } from '../core/logging/log.js';
 import { ownUid } from '../engine/system/own-user.js';
-import { Access } from '../services/access/access.js';
-import { Admission } from '../services/access/admission.js';
-import { DashboardLinks } from '../services/access/dashboard-links.js';
-import { PageTokens } from '../services/access/page-tokens.js';
-import { Peers } from '../services/access/peers.js';
-import { Refusals } from '../services/access/refusals.js';
+import { Access, Peers, Tokens } from '../services/access/access.js';
+import { Admission, Refusals } from '../services/access/admission.js';
+import { DashboardLinks, PageTokens } from '../services/access/dashboard-links.js';
 import { SharedTokens } from '../services/access/shared-tokens.js';
 import { TokenFiles } from '../services/access/token-files.js';
-import { Tokens } from '../services/access/tokens.js';
 import { type TokenChange, TokenStore } from '../services/access/token-store.js';
 import type { Services } from '../services/services.js';
 

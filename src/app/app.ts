@@ -21,29 +21,30 @@ import { AuditFile } from '../engine/audit/audit-file.js';
 import { measureLimits } from '../engine/limits/mechanism.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
 import { SHELLS } from '../engine/shells/list.js';
-import { LinkSecret } from '../services/access/link-proof.js';
-import { AuditLog } from '../services/audit/audit-log.js';
-import { RequestAudit } from '../services/audit/request-audit.js';
+import { LinkSecret } from '../services/access/dashboard-links.js';
+import { AuditLog, RequestAudit } from '../services/audit.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
-import { sampleWorkload } from '../services/machine/workload.js';
-import type { Notifications } from '../services/notifications/notifications.js';
+import { sampleWorkload } from '../services/machine/machine.js';
+import type { Notifications } from '../services/notifications.js';
 import type { Services } from '../services/services.js';
-import { DASHBOARD_DIRECTORY, readDashboard } from '../transports/dashboard/files.js';
-import { addPages } from '../transports/dashboard/pages.js';
-import { addSession, type SessionOptions } from '../transports/dashboard/session.js';
+import {
+  addPages,
+  addSession,
+  DASHBOARD_DIRECTORY,
+  readDashboard,
+  type SessionOptions,
+} from '../transports/dashboard.js';
 import { RequestAuthentication } from '../transports/http/authentication.js';
-import { PrometheusMetrics } from '../transports/http/metrics/prometheus.js';
-import { PatientRequests } from '../transports/http/patient-requests.js';
+import { PrometheusMetrics } from '../transports/http/prometheus.js';
+import { PatientRequests } from '../transports/http/http-requests.js';
 import { HttpServer } from '../transports/http/server.js';
-import { toolRoutes } from '../transports/http/tools.js';
+import { toolRoutes } from '../transports/http/routes.js';
 import { McpEndpoint } from '../transports/mcp/endpoint.js';
-import { OpenAiEndpoint } from '../transports/openai/endpoint.js';
-import { PreviewEndpoint } from '../transports/previews/endpoint.js';
-import { forwardUpgrades } from '../transports/previews/upgrades.js';
-import { descriptionRoutes } from '../transports/rest/descriptions.js';
-import { RestEndpoint, type RestEndpointOptions } from '../transports/rest/endpoint.js';
-import { FileEndpoint, type FileEndpointOptions } from '../transports/rest/files/endpoint.js';
-import { SocketIoServer } from '../transports/socketio/server.js';
+import { OpenAiEndpoint } from '../transports/openai.js';
+import { forwardUpgrades, PreviewEndpoint } from '../transports/previews.js';
+import { descriptionRoutes, RestEndpoint, type RestEndpointOptions } from '../transports/rest/endpoint.js';
+import { FileEndpoint, type FileEndpointOptions } from '../transports/rest/files.js';
+import { SocketIoServer } from '../transports/socketio.js';
 import { buildAccess } from './access.js';
 import type { Detachment } from './detach/detach.js';
 import { takePart } from './detach/take-part.js';
@@ -219,9 +220,9 @@ async function buildRegistry({
 }: EngineContext): Promise<SharedRegistry | undefined> {
   const { enabled, redisUrl, keyPrefix: prefix, leaseMs } = configuration().cluster;
   if (!enabled || redisUrl === undefined) return undefined;
-  const { RedisConnection } = await import('../cluster/registry/redis/connection.js');
-  const { RedisTokens } = await import('../cluster/registry/redis/redis-tokens.js');
-  const { RedisRegistry } = await import('../cluster/registry/redis/redis-registry.js');
+  const { RedisConnection } = await import('../cluster/registry/redis-connection.js');
+  const { RedisTokens } = await import('../cluster/registry/redis-tokens.js');
+  const { RedisRegistry } = await import('../cluster/registry/redis-registry.js');
   const log = logs('cluster');
   const onError = () => {
     metrics.registryFailed();

@@ -6,7 +6,7 @@ import type { Configuration } from '../config/model/configuration.js';
 import { AdapterError } from '../core/errors.js';
 import type { Limits } from '../core/limits/limits.js';
 import type { Log } from '../core/logging/log.js';
-import { CheckpointWorkers } from '../engine/checkpoints/worker/worker-process.js';
+import { CheckpointWorkers } from '../engine/checkpoints/worker-process.js';
 import { LivenessMarker } from '../engine/instance/liveness-marker.js';
 import {
   findDeadInstances,
@@ -31,9 +31,9 @@ import { ShellPool } from '../engine/shell/shell-pool.js';
 import { DRIVERS_DIRECTORY, findDefaultShell, type InstalledShell } from '../engine/shells/list.js';
 import { removeTreeSync, tryRemoveTree } from '../engine/system/local-files.js';
 import { ownUid } from '../engine/system/own-user.js';
-import type { User } from '../engine/user/find-user.js';
-import { UserLaunch } from '../engine/user/user-launch.js';
-import type { UserExecution } from '../services/users/executions.js';
+import type { User } from '../engine/system/find-user.js';
+import { UserLaunch } from '../engine/sandbox/user-launch.js';
+import type { UserExecution } from '../services/executions.js';
 import { logLimits } from './limits.js';
 import type { Disposables, EngineContext } from './runtime-context.js';
 

@@ -14,19 +14,17 @@ import { type Policy, withoutCheckpoints } from '../core/policy/decision/policy.
 import { compileRule } from '../core/policy/decision/rules.js';
 import type { PolicyFacts } from '../core/policy/model/facts.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';
-import { OpenAiReviewer } from '../llm/review/openai-reviewer.js';
-import { ProviderReviewer } from '../llm/review/provider-reviewer.js';
+import { OpenAiReviewer, ProviderReviewer } from '../llm/review.js';
 import type { Access } from '../services/access/access.js';
-import type { RememberedApprovals } from '../services/approvals/remembered-approvals.js';
+import type { RememberedApprovals } from '../services/remembered-approvals.js';
 import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
 import type { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
-import { Confirmations } from '../services/confirmations/confirmations.js';
-import type { ConfirmationSettings, SaveBefore } from '../services/confirmations/options.js';
+import { Confirmations, type ConfirmationSettings, type SaveBefore } from '../services/confirmations/confirmations.js';
 import { ReviewCache } from '../services/confirmations/review-cache.js';
-import type { Reviewer } from '../services/confirmations/reviewer.js';
+import type { Reviewer } from '../services/confirmations/confirmation.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
-import type { LlmPort } from '../services/ports/llm-port.js';
-import type { Connections } from '../services/registry/connections.js';
+import type { LlmPort } from '../services/llm-ports.js';
+import type { Connections } from '../services/registry/caller.js';
 import type { RuntimeContext } from './runtime-context.js';
 
 /**

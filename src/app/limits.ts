@@ -7,10 +7,10 @@ import type { Answer } from '../core/protocol/requests.js';
 import { nameWithoutLimits, unenforceableOn } from '../engine/limits/mechanism.js';
 import type { ChosenMechanism } from '../engine/limits/probe.js';
 import type { Platform } from '../engine/platform/platform.js';
-import type { QuotaLimits } from '../services/access/quotas.js';
+import type { QuotaLimits } from '../services/access/admission.js';
 import type { ResourceMonitorSettings } from '../services/limits/resource-monitor.js';
-import type { CommandLimits } from '../services/registry/command-limits.js';
-import type { SessionLimits } from '../services/sessions/sessions-options.js';
+import type { CommandLimits } from '../services/registry/rendered-limits.js';
+import type { SessionLimits } from '../services/sessions/sessions.js';
 
 /** Burst of the token bucket: the number of requests that the rate allows in this many seconds. */
 const BURST_SECONDS = 2;

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-import { Notifications } from '../services/notifications/notifications.js';
+import { Notifications } from '../services/notifications.js';
 
 import type { EngineContext } from './runtime-context.js';
 import type { SecretMask } from '../core/secrets/secret-mask.js';

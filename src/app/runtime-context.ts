@@ -1,4 +1,4 @@
-import type { RedisConnection } from '../cluster/registry/redis/connection.js';
+import type { RedisConnection } from '../cluster/registry/redis-connection.js';
 import type { Registry } from '../cluster/registry/registry.js';
 import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit/event.js';
@@ -10,8 +10,7 @@ import type { SecretMask } from '../core/secrets/secret-mask.js';
 import type { Traces } from '../core/traces/traces.js';
 import type { Platform } from '../engine/platform/platform.js';
 import type { TokenRegistry } from '../services/access/shared-tokens.js';
-import type { AuditLog } from '../services/audit/audit-log.js';
-import type { RequestAudit } from '../services/audit/request-audit.js';
+import type { AuditLog, RequestAudit } from '../services/audit.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
 import type { OwnNode } from './cluster.js';
 

@@ -9,47 +9,48 @@ import type { ConfirmationMode } from '../core/confirmation/modes.js';
 import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
 import { examineMachine } from '../doctor/doctor.js';
 import { examineLlmProviders } from '../doctor/llm.js';
-import { examineUsers } from '../doctor/users.js';
-import { HostReader } from '../engine/host/host-reader.js';
+import { examineUsers } from '../doctor/engine.js';
+import { HostReader } from '../engine/platform/host-reader.js';
 import { ownUid } from '../engine/system/own-user.js';
-import { findUser } from '../engine/user/find-user.js';
+import { findUser } from '../engine/system/find-user.js';
 import { CallLog } from '../llm/call-log.js';
-import { CallMeter } from '../llm/call-meter.js';
+import { CallMeter } from '../llm/call.js';
 import { LlmCalls } from '../llm/calls.js';
 import { CliRunner } from '../llm/cli-runner.js';
-import { Completions } from '../llm/completions/completions.js';
+import { Completions } from '../llm/completions.js';
 import { HttpProviders } from '../llm/http-providers.js';
 import { Providers } from '../llm/providers.js';
 import { ShellCatalogue } from '../llm/shell-catalogue.js';
 import { ShellProviders } from '../llm/shell-providers.js';
-import { Quotas } from '../services/access/quotas.js';
-import { approvalFileIn } from '../services/approvals/approval-file.js';
-import { type ApprovalRecord, RememberedApprovals } from '../services/approvals/remembered-approvals.js';
+import { Quotas } from '../services/access/admission.js';
+import { approvalFileIn, type ApprovalRecord, RememberedApprovals } from '../services/remembered-approvals.js';
 import { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
 import { RememberedGuard } from '../services/confirmations/remembered-guard.js';
 import { Files, type FilesOptions } from '../services/files/files.js';
 import type { ResourceMonitor } from '../services/limits/resource-monitor.js';
-import { DaemonStatus, type ReportedConfiguration } from '../services/machine/daemon-status.js';
+import { DaemonStatus, Machine, Readiness, type ReportedConfiguration } from '../services/machine/machine.js';
 import { HostMonitor } from '../services/machine/host-monitor.js';
-import { Machine } from '../services/machine/machine.js';
 import { Metadata, type ServedParts } from '../services/machine/metadata.js';
-import { Readiness } from '../services/machine/readiness.js';
-import { Previews } from '../services/previews/previews.js';
+import { Previews } from '../services/previews.js';
 import { CommandRegistry } from '../services/registry/command-registry.js';
-import { Connections } from '../services/registry/connections.js';
-import { Restores, type RestoresOptions } from '../services/restores/restores.js';
+import { Connections } from '../services/registry/caller.js';
+import { Restores, type RestoresOptions } from '../services/checkpoints/restores.js';
 import type { Services } from '../services/services.js';
-import { AuditSource } from '../services/subscriptions/audit-source.js';
-import { CommandSource } from '../services/subscriptions/command-source.js';
-import { NodeSource } from '../services/subscriptions/node-source.js';
-import { SessionSource } from '../services/subscriptions/session-source.js';
-import { ConfirmationSource, HostSource, LlmSource } from '../services/subscriptions/small-sources.js';
-import { Subscriptions } from '../services/subscriptions/subscriptions.js';
-import { type Execution, Executions } from '../services/users/executions.js';
-import { Ports } from '../services/waiting/ports.js';
-import { Waiting } from '../services/waiting/waiting.js';
-import { Watching } from '../services/watching/watching.js';
+import {
+  AuditSource,
+  CommandSource,
+  ConfirmationSource,
+  HostSource,
+  LlmSource,
+  NodeSource,
+  SessionSource,
+} from '../services/subscription-sources.js';
+import { Subscriptions } from '../services/subscriptions.js';
+import { type Execution, Executions } from '../services/executions.js';
+import { Ports } from '../services/listening-ports.js';
+import { Waiting } from '../services/waiting.js';
+import { Watching } from '../services/watching.js';
 import type { AccessServices } from './access.js';
 import type { Engine } from './engine.js';
 import { buildExecution, buildGates, buildMonitor } from './execution.js';

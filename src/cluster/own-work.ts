@@ -4,7 +4,7 @@ import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import { nodeDraining } from './failures.js';
 import type { Beat, NodeRole } from './registry/registry.js';
-import type { OwnSessionNode } from './session-nodes.js';
+import type { OwnSessionNode } from './placement.js';
 
 /** What a node itself runs, and whether it takes more. */
 export interface NodeWork {

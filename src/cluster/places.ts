@@ -3,16 +3,22 @@ import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
 import type { Principal } from '../core/access/principal.js';
 import type { Log } from '../core/logging/log.js';
-import { sessionLimitReached } from '../services/access/quotas.js';
-import type { RoutedReply } from '../services/ports/cluster-port.js';
-import type { HeldSession } from '../services/sessions/held-session.js';
+import { sessionLimitReached } from '../services/access/admission.js';
+import type { RoutedReply } from '../services/cluster-port.js';
+import type { HeldSession } from '../services/sessions/session-description.js';
 import { randomBytes } from '../engine/system/random.js';
 import { noCapacity } from './failures.js';
 import type { LinkReply } from './links/link-types.js';
-import { leastFull } from './placement.js';
-import { registryUnavailable } from './registry/registry.js';
-import type { Candidate, ClaimedPlace, CommandClaim, PlaceWish, Registry, Reservation } from './registry/registry.js';
-import type { SessionNode } from './session-nodes.js';
+import { leastFull, type SessionNode } from './placement.js';
+import {
+  type Candidate,
+  type ClaimedPlace,
+  type CommandClaim,
+  type PlaceWish,
+  type Registry,
+  registryUnavailable,
+  type Reservation,
+} from './registry/registry.js';
 
 /**
  * Nodes that the registry is asked about first. Each takes some 12 µs of Redis; and the more there are, the more places

@@ -2,7 +2,7 @@ import type { Request } from '../core/protocol/requests.js';
 import type { Topic } from '../core/protocol/requests/subscriptions.js';
 import type { EventName } from '../core/protocol/results.js';
 import { Deferred } from '../engine/system/promises.js';
-import type { ReceivedRequest, RoutedReply } from '../services/ports/cluster-port.js';
+import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import type { EventSink } from '../services/registry/caller.js';
 import type { LinkedCaller } from './links/link-types.js';
 import type { Worker } from './workers.js';

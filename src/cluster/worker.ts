@@ -1,6 +1,6 @@
 import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { ClusterPort, HeldCounts, NodesPort } from '../services/ports/cluster-port.js';
+import type { ClusterPort, HeldCounts, NodesPort } from '../services/cluster-port.js';
 import { Membership, type MembershipOptions, obstacleOf } from './membership.js';
 import { describeSelf, drainingObstacle, type NodeWork } from './own-work.js';
 

@@ -2,7 +2,7 @@ import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
 import { nameOfNode } from '../core/cluster/node-id.js';
 import type { Log } from '../core/logging/log.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
-import type { LinkSecret } from '../services/access/link-proof.js';
+import type { LinkSecret } from '../services/access/dashboard-links.js';
 import { unknownNode } from './failures.js';
 import { dial, type LinkTls } from './links/dial.js';
 import { Link } from './links/link.js';

@@ -1,4 +1,4 @@
-import { approvalFileIn, readApprovals } from '../services/approvals/approval-file.js';
+import { approvalFileIn, readApprovals } from '../services/remembered-approvals.js';
 import type { Finding } from './finding.js';
 
 /** Checks the file with the approvals that are remembered for good. Without one there is nothing to report. */

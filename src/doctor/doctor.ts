@@ -5,10 +5,16 @@ import { promisify } from 'node:util';
 
 import { type ClusterSurroundings, examineCluster } from './cluster.js';
 import { APT, type Finding, ON_LINUX } from './finding.js';
-import { examineSandbox } from './sandbox.js';
-import { examinePlatform } from './platform.js';
-import { examineShells, type ShellSurroundings } from './shells.js';
-import { canWriteBelow, descriptorLimit, openTerminal, tryFifos } from './engine.js';
+import {
+  canWriteBelow,
+  descriptorLimit,
+  examinePlatform,
+  examineSandbox,
+  examineShells,
+  openTerminal,
+  type ShellSurroundings,
+  tryFifos,
+} from './engine.js';
 import type { PlatformName } from '../core/platform.js';
 import type { LimitSet } from '../core/limits/safety-net.js';
 import { type LimitSettings, measureLimits, nameWithoutLimits } from '../engine/limits/mechanism.js';

@@ -3,7 +3,7 @@ import { AdapterError } from '../core/errors.js';
 import type { Candidate } from '../core/llm/resolution.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { LlmCallInfo } from '../core/protocol/llm-call.js';
-import type { LlmCallsPort } from '../services/ports/llm-calls-port.js';
+import type { LlmCallsPort } from '../services/llm-ports.js';
 import { renderUse } from '../services/registry/rendered-limits.js';
 import type { CallProgress, LlmReply } from './call.js';
 

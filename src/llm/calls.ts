@@ -1,4 +1,7 @@
-import { type Principal, canAccess } from '../core/access/principal.js';
+import { realpathSync, statSync } from 'node:fs';
+import { isAbsolute, relative, resolve } from 'node:path';
+
+import { canAccess, type Principal } from '../core/access/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { callIdFrom, ID_BYTES } from '../core/ids.js';
 import { isPassedOn, llmError } from '../core/llm/failure.js';
@@ -6,24 +9,61 @@ import { type Candidate, type Choice, nameOf, resolveProviders } from '../core/l
 import { HTTP_PROVIDERS, type LlmSettings } from '../core/llm/settings.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import { randomBytes } from '../engine/system/random.js';
+import type { LlmCallOptions, LlmCallsPort, LlmPort } from '../services/llm-ports.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
 import { renderUse } from '../services/registry/rendered-limits.js';
-import type { LlmCallsPort } from '../services/ports/llm-calls-port.js';
-import type { LlmCallOptions, LlmPort } from '../services/ports/llm-port.js';
-import type { Availability, LlmQuestion, LlmReply } from './call.js';
+import type { Execution, Executions } from '../services/executions.js';
 import type { CallLog } from './call-log.js';
-import type { CallMeter } from './call-meter.js';
+import type { Availability, CallMeter, LlmQuestion, LlmReply } from './call.js';
 import type { HttpProviders } from './http-providers.js';
 import { assertQuestion } from './invocation.js';
 import type { Providers } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
-import type { Executions } from '../services/users/executions.js';
-import { workingDirectory } from './working-directory.js';
+
+/**
+ * The directory in which a tool runs: the workspace, or a directory in it. What a tool may do there is the operator's
+ * choice, so a client cannot choose another place.
+ *
+ * For another user the path alone is checked: links lead it no further than its rights go, and its tool enters the
+ * directory.
+ * @throws AdapterError BAD_DIRECTORY
+ */
+function workingDirectory(
+  wanted: string | undefined,
+  { pool: { cwd: workspace }, launch }: Pick<Execution, 'pool' | 'launch'>,
+): string {
+  const path = resolve(workspace, wanted ?? '.');
+  if (launch) {
+    if (leadsOut(relative(workspace, path))) throw refusal(path, 'is not in the workspace');
+    return path;
+  }
+  const real = realDirectory(path);
+  const inside = relative(realDirectory(workspace), real);
+  if (leadsOut(inside)) throw refusal(path, 'is not in the workspace');
+  return real;
+}
+
+const leadsOut = (inside: string): boolean => inside === '..' || inside.startsWith('../') || isAbsolute(inside);
+
+function realDirectory(path: string): string {
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw refusal(path, code === 'ENOENT' ? 'does not exist' : `cannot be entered (${code ?? 'unknown error'})`);
+  }
+  if (!statSync(real).isDirectory()) throw refusal(path, 'is not a directory');
+  return real;
+}
+
+const refusal = (directory: string, why: string): AdapterError =>
+  new AdapterError('BAD_DIRECTORY', `${directory} ${why}`, { details: { directory } });
 
 type LlmRequest = Request<'llm_call'>;
 
 /** Dependencies of `LlmCalls`. */
-export interface LlmCallsOptions {
+interface LlmCallsOptions {
   readonly settings: () => LlmSettings;
   readonly catalogue: ShellCatalogue;
   readonly providers: Providers;

@@ -17,7 +17,66 @@ import {
 } from '../core/llm/settings.js';
 import type { LlmUsage } from '../core/llm/usage.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
-import { DEFAULT_URLS, openAiClient } from './openai-client.js';
+
+/**
+ * Returns a fetch whose responses fail when their body exceeds a size, in bytes. Redirects are not followed: the answer
+ * of another host is not trusted.
+ */
+export function boundedFetch(maxBytes: number): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: 'error' });
+    const { status, statusText, headers } = response;
+    const body = response.body?.pipeThrough(byteLimit(maxBytes)) ?? null;
+    return new Response(body, { status, statusText, headers });
+  };
+}
+
+function byteLimit(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+/** Default addresses of services. The package knows OpenAI's own address. */
+const DEFAULT_URLS: Readonly<Partial<Record<HttpProviderName, string>>> = {
+  ollama: 'http://127.0.0.1:11434',
+  litellm: 'http://127.0.0.1:4000',
+};
+
+/** Default version of Azure's API. */
+const AZURE_API_VERSION = '2024-10-21';
+
+/** The package requires a key, also for local services without one. */
+const NO_KEY = 'none';
+
+/** Largest answer of a service, in bytes: the same bound as for a tool's output. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
+/** Creates a client of a service that implements OpenAI's protocol. The package is loaded on first use. */
+async function openAiClient(
+  name: HttpProviderName,
+  { baseUrl, apiKey, model, maxRetries, apiVersion = AZURE_API_VERSION }: HttpProviderSettings,
+): Promise<OpenAI> {
+  const { AzureOpenAI, OpenAI: Client } = await import('openai');
+  const common = {
+    apiKey: apiKey?.reveal() ?? NO_KEY,
+    maxRetries,
+    // Otherwise the package would log the answers of the service.
+    logLevel: 'off',
+    fetch: boundedFetch(MAX_RESPONSE_BYTES),
+  } as const;
+  if (name === 'azure') return new AzureOpenAI({ ...common, endpoint: baseUrl, apiVersion, deployment: model });
+  const url = baseUrl ?? DEFAULT_URLS[name];
+  // Ollama is configured by its root URL, below which it serves several protocols.
+  const baseURL = name === 'ollama' && url !== undefined ? `${url.replace(/\/(v1\/?)?$/, '')}/v1` : url;
+  // With undefined, the package would read the environment.
+  return new Client({ ...common, baseURL: baseURL ?? null, organization: null, project: null });
+}
 
 /** Calls HTTP services that implement OpenAI's protocol. */
 export class HttpProviders {

@@ -2,26 +2,86 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { AdapterError, type ErrorDetails } from '../core/errors.js';
+import { LIMIT_KEYS } from '../core/limits/limits.js';
 import { llmError, maskSecrets } from '../core/llm/failure.js';
 import type { LlmSettings } from '../core/llm/settings.js';
-import { LIMIT_KEYS } from '../core/limits/limits.js';
 import { judgeRun, type RunVerdict } from '../core/llm/verdict.js';
 import { killOf } from '../engine/command/outcome.js';
 import type { Breach } from '../engine/command/resource-use.js';
 import type { Scratch, ScratchDirectory } from '../engine/instance/runtime-directory.js';
-import type { UserLaunch } from '../engine/user/user-launch.js';
+import type { UserLaunch } from '../engine/sandbox/user-launch.js';
 import { renderKill, renderUse } from '../services/registry/rendered-limits.js';
-import { accessGrant } from './access.js';
 import type { LlmQuestion, LlmReply } from './call.js';
-import type { CliRunEnd, CliRunner } from './cli-runner.js';
+import { type CliRunEnd, type CliRunner, type OutputReader, outputReader } from './cli-runner.js';
 import { SCHEMA_FILE } from './drivers/driver.js';
-import { INPUT_FILE, type Invocation, invocationOf, type ShellProvider } from './invocation.js';
-import { type OutputReader, outputReader } from './output-reader.js';
+import { accessGrant, INPUT_FILE, type Invocation, invocationOf, type ShellProvider } from './invocation.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
-import { Semaphore } from './semaphore.js';
+
+/** Capacity of a semaphore and of its queue. */
+interface SemaphoreLimits {
+  readonly concurrency: number;
+  readonly queueLimit: number;
+}
+
+/** Limits the concurrent runs of one tool: each takes hundreds of megabytes. The others wait in a FIFO queue. */
+export class Semaphore {
+  readonly #name: string;
+  readonly #waiting: (() => void)[] = [];
+  #acquired = 0;
+
+  /** @param name of the tool, for messages */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /**
+   * Acquires a slot; returns the function that releases it.
+   * @throws AdapterError LLM_RATE_LIMITED when the queue is full; the signal's reason
+   */
+  async acquire({ concurrency, queueLimit }: SemaphoreLimits, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (this.#acquired < concurrency) this.#acquired += 1;
+    else if (this.#waiting.length >= queueLimit) throw this.#refusal(queueLimit);
+    else await this.#wait(signal);
+    let isReleased = false;
+    return () => {
+      if (!isReleased) this.#release();
+      isReleased = true;
+    };
+  }
+
+  /** The first waiter gets the slot. */
+  #release(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#acquired -= 1;
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const grant = () => {
+        signal.removeEventListener('abort', cancel);
+        resolve();
+      };
+      const cancel = () => {
+        this.#waiting.splice(this.#waiting.indexOf(grant), 1);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', cancel, { once: true });
+      this.#waiting.push(grant);
+    });
+  }
+
+  #refusal(queueLimit: number): Error {
+    return llmError('rate_limited', `${queueLimit} calls wait for ${this.#name} already (llm.queue_limit)`, {
+      shell_provider: this.#name,
+      queue_limit: queueLimit,
+    });
+  }
+}
 
 /** Dependencies of `ShellProviders`. */
-export interface ShellProvidersOptions {
+interface ShellProvidersOptions {
   readonly runner: CliRunner;
   readonly scratch: Scratch;
   readonly catalogue: ShellCatalogue;

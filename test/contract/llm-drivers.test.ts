@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { ACCESS_MODES } from '../../src/core/llm/access-mode.js';
 import { DRIVER_NAMES } from '../../src/core/llm/settings.js';
 import { judgeRun } from '../../src/core/llm/verdict.js';
-import { accessGrant } from '../../src/llm/access.js';
+import { accessGrant, invocationOf, type ShellProvider } from '../../src/llm/invocation.js';
 import { DRIVERS } from '../../src/llm/drivers/list.js';
-import { invocationOf, type ShellProvider } from '../../src/llm/invocation.js';
-import { type OutputReader, outputReader } from '../../src/llm/output-reader.js';
+import { type OutputReader, outputReader } from '../../src/llm/cli-runner.js';
 import { EXPECTATIONS, readSample } from './llm/samples.js';
 import { shellSettings } from '../support/llm/llm-settings.js';
 

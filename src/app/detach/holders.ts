@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/logging/log.js';
 import { isProcess } from '../../engine/platform/process-identity.js';
 import { sendSignal } from '../../engine/process/end-processes.js';
-import type { NodesPort } from '../../services/ports/cluster-port.js';
+import type { NodesPort } from '../../services/cluster-port.js';
 
 import type { HolderDirectory, HolderRecord } from './holder-directory.js';
 import { type HolderCommand, startHolder } from './start-holder.js';

@@ -1,6 +1,6 @@
-import type { ClusterPort } from '../../services/ports/cluster-port.js';
+import type { ClusterPort } from '../../services/cluster-port.js';
 import type { Services } from '../../services/services.js';
-import { PrometheusMetrics } from '../../transports/http/metrics/prometheus.js';
+import { PrometheusMetrics } from '../../transports/http/prometheus.js';
 import type { Engine } from '../engine.js';
 import type { NodeListener } from '../cluster.js';
 import type { RuntimeContext } from '../runtime-context.js';

@@ -10,7 +10,7 @@ import {
   TOKEN_NAME_RULE,
 } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
-import { findUser } from '../../engine/user/find-user.js';
+import { findUser } from '../../engine/system/find-user.js';
 import { type IssuedToken, TokenFiles } from '../../services/access/token-files.js';
 import { findConfiguration } from '../connect/configuration-file.js';
 import type { Context } from '../console/context.js';

@@ -8,7 +8,7 @@ import { examineApprovals } from '../../doctor/approvals.js';
 import { examineLlmProviders } from '../../doctor/llm.js';
 import { examineMachine } from '../../doctor/doctor.js';
 import type { Finding } from '../../doctor/finding.js';
-import { examineUsers } from '../../doctor/users.js';
+import { examineUsers } from '../../doctor/engine.js';
 import { findConfiguration, trustAdvice } from '../connect/configuration-file.js';
 import type { Context } from '../console/context.js';
 import { commandLineFor, quoteWord } from '../console/command-line.js';

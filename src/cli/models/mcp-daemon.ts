@@ -1,7 +1,7 @@
 import type { AdapterClient } from '../../client/index.js';
 import type { ToolError } from '../../core/tools/answer.js';
 import type { RequestInput, RequestName } from '../../core/protocol/requests.js';
-import type { Reply, ToolBackend } from '../../transports/mcp/tool-backend.js';
+import type { Reply, ToolBackend } from '../../transports/mcp/mcp-server.js';
 
 /**
  * Connects to the daemon.

@@ -5,9 +5,7 @@ import type { Duplex } from 'node:stream';
 
 import { passedAnswerHeaders, passedRequestHeaders } from '../../core/cluster/passed-headers.js';
 import { OWN_ORIGIN_HEADER } from '../../core/previews/preview-headers.js';
-import { exchange, type HttpAnswer } from '../../services/exchange/http-exchange.js';
-import { joinUpgraded } from '../../services/exchange/join-upgraded.js';
-import { hasBody, sendAnswer } from '../../services/exchange/send-answer.js';
+import { exchange, hasBody, type HttpAnswer, joinUpgraded, sendAnswer } from '../../services/http-exchange.js';
 import { isOfOwnPage, isOfPage } from '../../transports/access.js';
 import type { DaemonHttp } from '../connect/daemon-http.js';
 

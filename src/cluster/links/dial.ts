@@ -8,7 +8,7 @@ import {
   refusal as refusalSchema,
   welcome as welcomeSchema,
 } from '../../core/cluster/link-messages.js';
-import { type LinkSecret, randomNonce } from '../../services/access/link-proof.js';
+import { type LinkSecret, randomNonce } from '../../services/access/dashboard-links.js';
 
 /** Time for a connection with its TLS handshake, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2000;

@@ -1,5 +1,5 @@
 import { AdapterError } from '../../core/errors.js';
-import type { HeldSession } from '../../services/sessions/held-session.js';
+import type { HeldSession } from '../../services/sessions/session-description.js';
 
 /** Parts that a node may have in its cluster. */
 export type NodeRole = 'node' | 'gateway' | 'worker';

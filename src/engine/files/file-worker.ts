@@ -13,7 +13,7 @@ import type {
 import type { JobPrograms } from './job-programs.js';
 import { becameShorter } from './open-file.js';
 import type { OnBatch, WatchBatch } from './watch.js';
-import { ByteReader, frameOf, headLine, LAST_FRAME, type SentRange } from './worker/messages.js';
+import { ByteReader, frameOf, headLine, LAST_FRAME, type SentRange } from './messages.js';
 import { type FileWorkerPlace, WorkerProcess } from './worker-process.js';
 
 /** Does jobs in a program of its own, which is started like a command: in a sandbox, or as another user, and with its limits. */

@@ -1,5 +1,5 @@
 import type { FileJobKind, FileJobOf, FileResult } from './file-job.js';
-import { ByteReader, joinMessage } from './worker/messages.js';
+import { ByteReader, joinMessage } from './messages.js';
 import { type FileWorkerPlace, WorkerProcess } from './worker-process.js';
 
 /** How long a program waits for its next job, in milliseconds. */

@@ -14,9 +14,9 @@ import { SpoolBudget } from '../output/spool.js';
 import type { StdinPipe, StdinPipes } from '../output/stdin-pipe.js';
 import { randomText } from '../system/random.js';
 import type { Turns } from '../system/promises.js';
-import type { FileWorkReply } from './worker/messages.js';
+import type { FileWorkReply } from './messages.js';
 
-const MAIN = fileURLToPath(new URL('./worker/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('./worker-main.js', import.meta.url));
 
 /** The part of its stderr that is kept for messages, in characters. */
 const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };

@@ -14,7 +14,7 @@ import {
 } from './control-group.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
-import { ProcessSnapshot } from '../usage/process-snapshot.js';
+import { ProcessSnapshot } from '../process/process-snapshot.js';
 
 /** The required controllers, each with its own hierarchy. */
 const CONTROLLERS = ['cpuacct', 'memory', 'pids'] as const;

@@ -13,7 +13,7 @@ import {
   readControlSum,
   removeGroup,
 } from './control-group.js';
-import { ProcessSnapshot, residentBytesOf } from '../usage/process-snapshot.js';
+import { ProcessSnapshot, residentBytesOf } from '../process/process-snapshot.js';
 import type { LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 import { linux } from '../platform/linux/linux.js';
 

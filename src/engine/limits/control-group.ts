@@ -11,7 +11,7 @@ import { listChildren, parseField } from '../platform/linux/process-table.js';
 import { type ProcessRoot, sandboxRoot } from '../process/find-processes.js';
 import { isOriginIn } from '../process/process-survey.js';
 import { readSmallDescriptor, readSmallFile } from '../system/local-files.js';
-import { ProcessSnapshot } from '../usage/process-snapshot.js';
+import { ProcessSnapshot } from '../process/process-snapshot.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';
 
 /** File through which processes enter a group, and which lists them. */

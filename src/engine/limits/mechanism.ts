@@ -4,7 +4,7 @@ import { type LimitSet, LimitsInForce, NO_LIMITS, safetyNetFor } from '../../cor
 import type { ListAge, Platform } from '../platform/platform.js';
 import type { PidNamespace } from '../sandbox/launcher.js';
 import { machineSize } from '../system/machine.js';
-import type { ProcessSnapshot } from '../usage/process-snapshot.js';
+import type { ProcessSnapshot } from '../process/process-snapshot.js';
 
 /** Resource use of the processes of a group. */
 export interface GroupSample {

@@ -9,7 +9,7 @@ import {
   TICKS_PER_SECOND,
 } from '../platform/platform.js';
 import type { PidNamespace } from '../sandbox/launcher.js';
-import { MemoryFiles, privateBytesOf, type Writers } from '../usage/memory-files.js';
+import { MemoryFiles, privateBytesOf, type Writers } from '../system/memory-files.js';
 import {
   heldBytesOf,
   ProcessSnapshot,
@@ -17,7 +17,7 @@ import {
   takeSnapshot,
   unmappedBytes,
   withFirstOrigins,
-} from '../usage/process-snapshot.js';
+} from '../process/process-snapshot.js';
 import { type Membership, namespaceMembers, observedMembers, type Root } from './control-group.js';
 import type { GroupSample, LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 

@@ -14,7 +14,7 @@ import { LineReader, type StarterReport, type StartMessage } from './start-messa
  */
 const WITH_MARK = 'ulimit -S -w "$1" 2>/dev/null || ulimit -S -x "$1" 2>/dev/null; shift; exec "$@"';
 
-const MAIN = fileURLToPath(new URL('./starter/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('./starter-main.js', import.meta.url));
 
 const NO_STARTER = 'the process starter could not be started: there are not enough free descriptors or processes';
 

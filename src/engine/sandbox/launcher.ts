@@ -17,7 +17,7 @@ import { quote } from '../shells/shell.js';
 import { type FileOwner, writeFileFor } from '../system/own-user.js';
 import { mountPointsOf } from '../system/mounts.js';
 import { readSmallFile } from '../system/local-files.js';
-import type { UserLaunch } from '../user/user-launch.js';
+import type { UserLaunch } from './user-launch.js';
 import { CoverKeeper, findCoverPrograms, type SandboxedProcess } from './cover-keeper.js';
 import { type NamespacePrograms, type SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { type Launch, realPath, Sandbox, type SandboxOptions } from './sandbox.js';

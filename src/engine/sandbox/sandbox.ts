@@ -12,7 +12,7 @@ import { CREDENTIAL_PLACES, PUBLIC_NAMES } from '../../core/secrets/credential-p
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
 import { isDirectory, statOf } from '../system/local-files.js';
 import { type FileOwner, writeFileFor } from '../system/own-user.js';
-import type { UserLaunch } from '../user/user-launch.js';
+import type { UserLaunch } from './user-launch.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
 
 /** Directories, and the patterns of the names in each that matter. */

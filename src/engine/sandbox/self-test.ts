@@ -7,7 +7,7 @@ import type { SandboxProblems } from '../../core/sandbox/status.js';
 import { isPlaceGone, type Sandbox } from './sandbox.js';
 import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { makeDirectoryFor } from '../system/own-user.js';
-import type { UserLaunch } from '../user/user-launch.js';
+import type { UserLaunch } from './user-launch.js';
 
 /** Timeout for the start and self-test of a sandbox on a loaded machine, in milliseconds. */
 const TIMEOUT_MS = 10_000;

@@ -2,7 +2,7 @@ import type { Answer } from '../../core/llm/answer.js';
 import { type JsonObject, listOf, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
 import { kindOfError } from '../../core/llm/failure.js';
 import { usageOf } from '../../core/llm/usage.js';
-import { readServiceError } from './service-error.js';
+import { readServiceError } from './driver.js';
 
 /*
  * The events that claude prints with `--output-format stream-json` (with json, only the last of them). qwen and

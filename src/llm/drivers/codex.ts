@@ -1,8 +1,7 @@
 import type { Answer } from '../../core/llm/answer.js';
 import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
 import { usageOf } from '../../core/llm/usage.js';
-import { type CliDriver, flagged, SCHEMA_FILE } from './driver.js';
-import { readServiceError } from './service-error.js';
+import { type CliDriver, flagged, readServiceError, SCHEMA_FILE } from './driver.js';
 
 /** OpenAI Codex. It prints whole messages, never pieces of them. */
 export const codex: CliDriver = {

@@ -1,8 +1,7 @@
 import type { Answer } from '../../core/llm/answer.js';
 import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
 import { usageOf } from '../../core/llm/usage.js';
-import { type CliDriver, flagged } from './driver.js';
-import { readServiceError } from './service-error.js';
+import { type CliDriver, flagged, readServiceError } from './driver.js';
 
 /** Gemini CLI. Without a terminal it offers the model no tools that change anything. */
 export const gemini: CliDriver = {

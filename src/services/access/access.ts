@@ -1,12 +1,70 @@
 import { FailedAttempts } from '../../core/access/failed-attempts.js';
+import { peerKey } from '../../core/access/peer-key.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
+import type { Role } from '../../core/access/roles.js';
+import { readLife, type Token } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
-import { type Peer, PidNamespaceSockets } from '../../engine/peer/peer.js';
-import type { DashboardLinks } from './dashboard-links.js';
-import type { PageSignIn, PageTokens } from './page-tokens.js';
-import type { Peers } from './peers.js';
-import type { Refusals } from './refusals.js';
+import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { TokenInfo } from '../../core/protocol/requests/tokens.js';
+import { type Peer, PeerSockets, PidNamespaceSockets } from '../../engine/platform/peer.js';
+import type { PeerLook, PeerSocket } from '../../engine/platform/platform.js';
+import type { Caller } from '../registry/caller.js';
+import type { DashboardLinks, PageSignIn, PageTokens } from './dashboard-links.js';
+import type { Refusals } from './admission.js';
+import type { TokenFiles } from './token-files.js';
 import type { TokenStore } from './token-store.js';
+
+/** The other end of a connection, as far as the kernel knows it. */
+export interface KnownPeer {
+  /** Names the peer for counters; see `peerKey`. */
+  readonly key: string;
+  /** Whether a process of the daemon's own user has made the connection. It may be in a sandbox. */
+  readonly isOwnUser: boolean;
+  /** Whether the connection is one over the Unix socket. */
+  readonly isUnix: boolean;
+  /** The peer's socket; undefined for a Unix socket, and where the kernel does not tell. */
+  readonly socket: PeerSocket | undefined;
+}
+
+const UNIX_PEER: KnownPeer = { key: 'unix', isOwnUser: true, isUnix: true, socket: undefined };
+/** The peer of a connection that was closed before it could be identified. */
+const GONE_PEER: KnownPeer = { key: 'gone', isOwnUser: false, isUnix: false, socket: undefined };
+
+/** Identifies the peers of connections. */
+export class Peers {
+  readonly #sockets: PeerSockets;
+  /**
+   * Peers of open connections. Neither owner nor inode of a connection's socket changes. The process that holds it can
+   * change.
+   */
+  readonly #known = new WeakMap<Peer, KnownPeer>();
+
+  constructor(look: PeerLook) {
+    this.#sockets = new PeerSockets(look);
+  }
+
+  /**
+   * Notes a connection over the Unix socket: the mode of its directory denies access to all other users but root, and
+   * no sandbox contains that directory.
+   */
+  noteUnixPeer(peer: Peer): void {
+    this.#known.set(peer, UNIX_PEER);
+  }
+
+  /** Identifies the peer of a connection. */
+  async identify(peer: Peer): Promise<KnownPeer> {
+    const known = this.#known.get(peer);
+    if (known) return known;
+    const { remoteAddress: address } = peer;
+    if (address === undefined) return GONE_PEER;
+    const socket = await this.#sockets.find(peer);
+    const isOwnUser = socket !== undefined && socket.owner === process.getuid?.();
+    const found = { key: peerKey({ address, owner: socket?.owner }), isOwnUser, isUnix: false, socket };
+    if (socket) this.#known.set(peer, found);
+    return found;
+  }
+}
 
 /**
  * Which connections need a token: with `auto`, programs of the daemon's own user connect without one; with `token`,
@@ -23,7 +81,7 @@ export interface Origin {
 }
 
 /** Facts about a connection for its authentication. */
-export interface Credentials {
+interface Credentials {
   /** As received over the wire: any value, or undefined. */
   readonly token: unknown;
   readonly origin: Origin;
@@ -39,7 +97,7 @@ export interface Authentication {
 }
 
 /** Dependencies of the authentication. */
-export interface AccessOptions {
+interface AccessOptions {
   readonly mode: AuthMode;
   readonly tokens: TokenStore;
   readonly links: DashboardLinks;
@@ -203,3 +261,101 @@ const noToken = (why: string): string => `a token is needed (${why}): \`shell-ad
 const WRONG_CODE = 'the link does not count: it was used, or has expired; `shell-adapter dashboard` makes another';
 const WRONG_TOKEN =
   'the token is not known: it is wrong, was revoked, or has expired; `shell-adapter token list` has them';
+
+/** Lists and changes the tokens of a running daemon, for clients. A change takes effect before it is answered. */
+export class Tokens {
+  readonly #files: TokenFiles;
+  readonly #store: TokenStore;
+
+  constructor(files: TokenFiles, store: TokenStore) {
+    this.#files = files;
+    this.#store = store;
+  }
+
+  /** Lists the tokens, the oldest first; `connections` are all that are open. */
+  list(connections: readonly Caller[]): Answer<'list_tokens'> {
+    return { tokens: this.#files.read().tokens.map((token) => describe(token, connections)) };
+  }
+
+  /**
+   * Creates a token.
+   * @throws AdapterError INVALID_REQUEST when the name is taken, FORBIDDEN for an operator's by a local program
+   */
+  create({ name, role, expires_in: life }: Request<'create_token'>, principal: Principal): Answer<'create_token'> {
+    assertIssuable(role, principal);
+    const { token, secret } = this.#files.create({
+      name,
+      role,
+      lifeMs: life === undefined ? undefined : readLife(life),
+    });
+    this.#store.refresh();
+    return { token: describe(token, []), secret };
+  }
+
+  /**
+   * Replaces the secret of a token, which ends its connections.
+   * @throws AdapterError INVALID_REQUEST for an unknown token, FORBIDDEN for an operator's by a local program
+   */
+  rotate({ name_or_id: nameOrId }: Request<'rotate_token'>, principal: Principal): Answer<'rotate_token'> {
+    assertIssuable(this.#files.find(nameOrId).role, principal);
+    const { token, secret } = this.#files.rotate(nameOrId);
+    this.#store.refresh();
+    return { token: describe(token, []), secret };
+  }
+
+  /**
+   * Deletes a token, which ends its connections.
+   * @throws AdapterError INVALID_REQUEST for an unknown token
+   */
+  revoke({ name_or_id: nameOrId }: Request<'revoke_token'>): Answer<'revoke_token'> {
+    const token = this.#files.revoke(nameOrId);
+    this.#store.refresh();
+    return { token: describe(token, []) };
+  }
+}
+
+/**
+ * Checks that a principal may get the secret of a token with this role. Commands can connect as local programs do: with
+ * the token of an operator they could confirm themselves.
+ */
+function assertIssuable(role: Role, { isLocalPeer }: Principal): void {
+  if (!isLocalPeer || (role !== 'operator' && role !== 'admin')) return;
+  const why = `programs that connect without a token cannot get a token of the role ${role}, because commands could`;
+  const hint = 'connect with a token of the role admin, or use `shell-adapter token`';
+  throw new AdapterError('FORBIDDEN', `${why}; ${hint}`, { details: { role } });
+}
+
+const describe = (token: Token, connections: readonly Caller[]): TokenInfo => {
+  const { id, name, role, run_as: user, created_at, expires_at } = token;
+  return {
+    token_id: id,
+    name,
+    role,
+    ...(user !== undefined && { run_as: user }),
+    created_at,
+    expires_at,
+    connections: connections.filter(({ principal }) => principal.id === id).length,
+  };
+};
+
+/**
+ * Describes a principal and the requests that its role may make.
+ * @param node name of this node of a cluster; undefined for a daemon alone
+ */
+export function describeAccess(
+  { id, name, role, isLocalPeer, expiresAt, pageId }: Principal,
+  node: string | undefined,
+): Answer<'describe_access'> {
+  const may = Object.entries(PERMISSIONS).flatMap(([request, roles]) => (roles.includes(role) ? [request] : []));
+  const isPage = pageId !== undefined;
+  return {
+    name,
+    role,
+    is_local: isLocalPeer,
+    ...(id !== LOCAL_ID && { token_id: id }),
+    ...(node !== undefined && { node }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    may: may.filter((request) => !isPage || request !== 'create_dashboard_link'),
+    server_time: new Date().toISOString(),
+  };
+}

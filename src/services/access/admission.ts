@@ -1,12 +1,48 @@
+import type { Principal } from '../../core/access/principal.js';
 import { type Release, Slots } from '../../core/access/slots.js';
-import { AdapterError } from '../../core/errors.js';
-import type { Peer } from '../../engine/peer/peer.js';
-import type { Origin } from './access.js';
-import type { Peers } from './peers.js';
-import type { Refusals } from './refusals.js';
+import { type RateLimit, TokenBucket } from '../../core/access/token-bucket.js';
+import type { AuditTrail } from '../../core/audit/event.js';
+import { Repeats } from '../../core/audit/repeats.js';
+import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
+import type { Peer } from '../../engine/platform/peer.js';
+import type { Origin, Peers } from './access.js';
+
+/** Where refusals are recorded. */
+interface RefusalRecords {
+  readonly audit: AuditTrail;
+  readonly metrics: Pick<Metrics, 'connectionRefused'>;
+  readonly log: Log;
+}
+
+/** Records refused connections and requests: every one in the metrics, the first of a burst in log and audit log. */
+export class Refusals {
+  readonly #records: RefusalRecords;
+  readonly #repeats = new Repeats();
+
+  constructor(records: RefusalRecords) {
+    this.#records = records;
+  }
+
+  /**
+   * Records a refusal.
+   * @param peer its key: bursts are told apart by peer and code
+   * @param from origin of the connection, for people
+   */
+  note(peer: string, from: string, { code, message: why }: ErrorBody): void {
+    const { audit, metrics, log } = this.#records;
+    metrics.connectionRefused(code);
+    const repeated = this.#repeats.countOf(`${peer} ${code}`, performance.now());
+    if (repeated === undefined) return;
+    const details = { why, ...(repeated > 0 && { repeated }) };
+    log.warn('a connection was refused', { from, code, ...details });
+    audit.record({ event: 'connection_refused', from, outcome: code, details });
+  }
+}
 
 /** Bounds on what may be open at a time, and dependencies. */
-export interface AdmissionOptions {
+interface AdmissionOptions {
   /** Socket.IO clients of all peers. */
   readonly maxConnections: number;
   /** TCP connections, and Socket.IO clients, of each peer other than the daemon's own user. */
@@ -143,3 +179,71 @@ const placeOf = (slot: Release, finish: Release): Place => ({
 /** Names an open connection: no other one has these ends. */
 const endsOf = ({ remoteAddress = '', remotePort = 0, localAddress = '', localPort = 0 }: Peer): string =>
   `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+
+/** Bounds on what each token may use. Programs of the daemon's own user are exempt. */
+export interface QuotaLimits {
+  readonly requests: RateLimit;
+  /** Maximum number of open sessions. */
+  readonly maxSessions: number;
+}
+
+/** Enforces the quotas of each token, so that one token cannot starve the others. */
+export class Quotas {
+  readonly #limits: () => QuotaLimits;
+  /** Token buckets by principal id. */
+  readonly #meters = new Map<string, TokenBucket>();
+
+  constructor(limits: () => QuotaLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Counts a request against the rate limit.
+   * @param weight number of requests that it counts as
+   * @throws AdapterError RATE_LIMITED
+   */
+  countRequest({ id, isLocalPeer }: Principal, weight = 1): void {
+    if (isLocalPeer) return;
+    const { requests } = this.#limits();
+    const now = performance.now();
+    let meter = this.#meters.get(id);
+    if (!meter) this.#meters.set(id, (meter = new TokenBucket(requests, now)));
+    const wait = meter.take(requests, now, weight);
+    if (wait === 0) return;
+    const { perSecond, burst } = requests;
+    const message = `a token may make ${perSecond} requests a second, ${burst} at once (requests_per_second); wait ${wait} ms`;
+    throw new AdapterError('RATE_LIMITED', message, { details: { retry_after_ms: wait } });
+  }
+
+  /** Forgets a principal whose access has ended. */
+  forget(id: string): void {
+    this.#meters.delete(id);
+  }
+
+  /**
+   * Checks that a principal with `running` one-shot commands may start another one.
+   * @throws AdapterError SESSION_LIMIT
+   */
+  admitOneShot({ isLocalPeer }: Principal, running: number): void {
+    const { maxSessions } = this.#limits();
+    if (isLocalPeer || running < maxSessions) return;
+    const message = `${maxSessions} one-shot commands of this token run already (max_sessions_per_token)`;
+    throw new AdapterError('SESSION_LIMIT', message, { details: { max_sessions_per_token: maxSessions } });
+  }
+
+  /**
+   * Checks that a principal with `open` sessions may open another one.
+   * @throws AdapterError SESSION_LIMIT
+   */
+  admitSession({ isLocalPeer }: Principal, open: number): void {
+    const { maxSessions } = this.#limits();
+    if (isLocalPeer || open < maxSessions) return;
+    throw sessionLimitReached(maxSessions);
+  }
+}
+
+/** The error of a token that has as many sessions as it may. */
+export function sessionLimitReached(maxSessions: number): AdapterError {
+  const message = `this token has ${maxSessions} sessions open already (max_sessions_per_token); close one`;
+  return new AdapterError('SESSION_LIMIT', message, { details: { max_sessions_per_token: maxSessions } });
+}

@@ -13,8 +13,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import { Heartbeat } from '../../engine/system/heartbeat.js';
 import { writePrivateFile } from '../../engine/system/private-file.js';
-import { UNSETTLED, versionOf } from './directory-version.js';
-import type { StoredTokens, TokenFiles } from './token-files.js';
+import { type StoredTokens, type TokenFiles, UNSETTLED, versionOf } from './token-files.js';
 
 /** How often a node compares its tokens with its files, and with the registry while that tells no changes, in milliseconds. */
 const COMPARE_MS = 1000;

@@ -6,8 +6,7 @@ import { hasExpired, type Token } from '../../core/access/token.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import { MAX_TIMER_MS } from '../../core/time.js';
-import { UNSETTLED, versionOf } from './directory-version.js';
-import { hashOf, type TokenFiles } from './token-files.js';
+import { hashOf, type TokenFiles, UNSETTLED, versionOf } from './token-files.js';
 
 /** A valid token, and the signal of its end. */
 interface Entry {

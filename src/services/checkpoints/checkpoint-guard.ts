@@ -9,7 +9,7 @@ import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Loss } from '../../core/policy/model/finding.js';
 import { settledWithin } from '../../core/time.js';
 import { realPathOf } from '../../engine/system/local-files.js';
-import { Surroundings } from '../confirmations/surroundings.js';
+import { Surroundings } from '../confirmations/failures.js';
 import type { CheckpointGuard, SavedWorkspace } from '../gate/gate-options.js';
 import type { Checkpoints, SavedBefore } from './checkpoints.js';
 

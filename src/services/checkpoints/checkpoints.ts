@@ -1,24 +1,231 @@
-import { type Principal, canAccess } from '../../core/access/principal.js';
+import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { basename, join, posix } from 'node:path';
+
+import { canAccess, type Principal } from '../../core/access/principal.js';
 import type { Uncovered } from '../../core/checkpoints/coverage.js';
+import type { BytePath } from '../../core/checkpoints/entry.js';
 import { AdapterError } from '../../core/errors.js';
 import { checkpointIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
 import type { Log } from '../../core/logging/log.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
+import type { PlatformName } from '../../core/platform.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { SavedCheckpoint } from '../../engine/checkpoints/job.js';
-import { pathsWithin } from '../../engine/checkpoints/files/walk.js';
-import { toText } from '../../engine/checkpoints/git/git.js';
+import type { CheckpointInfo } from '../../core/protocol/results.js';
+import { type CheckpointLimits, pathsWithin } from '../../engine/checkpoints/files/walk.js';
+import { fromText, toText } from '../../engine/checkpoints/git/git.js';
+import type { CheckpointFacts } from '../../engine/checkpoints/git/repository.js';
+import type {
+  Job,
+  JobOf,
+  JobResults,
+  Listed,
+  RunJob,
+  SavedCheckpoint,
+  StoreOptions,
+} from '../../engine/checkpoints/job.js';
 import { hasInterruptedRestore } from '../../engine/checkpoints/restore.js';
+import { LOCK_WAIT_MS } from '../../engine/checkpoints/store-lock.js';
+import { findProgram } from '../../engine/shells/list.js';
 import { randomBytes } from '../../engine/system/random.js';
-import { outputLimitsOf } from '../registry/output-limits.js';
 import { styleOf } from '../registry/command-record.js';
-import { infoOf, listAnswer, patchAnswer, savedAnswer } from './answers.js';
-import { NewestCheckpoints } from './newest-checkpoints.js';
-import { WorkspaceJobs, type WorkspaceJobsOptions } from './workspace-jobs.js';
-import { workspacePaths } from './workspace-paths.js';
+import { outputLimitsOf } from '../registry/rendered-limits.js';
+
+/** How clients see a checkpoint. */
+const infoOf = ({ id, kind, label, createdAt, files, bytes }: CheckpointFacts): CheckpointInfo => {
+  return { checkpoint_id: id, kind, label, created_at: createdAt, files, bytes };
+};
+
+/** The answer about a saved checkpoint. */
+const savedAnswer = (saved: SavedCheckpoint): Answer<'checkpoint_workspace'> => {
+  return { ...infoOf(saved), ...listAnswer('skipped', saved.skipped), dropped: [...saved.dropped] };
+};
+
+/** The fields `NAME` and `NAME_count`. */
+function listAnswer<N extends string, T>(name: N, { shown, count }: Listed<T>) {
+  return { [name]: [...shown], [`${name}_count`]: count } as Record<N, T[]> & Record<`${N}_count`, number>;
+}
+
+/** The fields about a patch, which exist without one as well. */
+function patchAnswer(patch: JobResults['diff']['patch'], encoding: Answer<'diff_workspace'>['encoding']) {
+  if (!patch) return { patch: null, original_patch_size: null, patch_truncated: false, encoding, lossy: false };
+  return {
+    patch: patch.text,
+    original_patch_size: patch.characters,
+    ...(patch.lines !== undefined && { original_patch_lines: patch.lines }),
+    patch_truncated: patch.isTruncated,
+    encoding,
+    lossy: encoding === 'utf8' && patch.isLossy,
+  };
+}
+
+/** An owner id that no principal has. */
+const EVERYBODY = '';
+
+/** A checkpoint with its owner. */
+interface Owned {
+  readonly id: string;
+  readonly owner: string;
+}
+
+/** Remembers the newest checkpoint of each owner. They are listed once, when the first principal asks. */
+class NewestCheckpoints {
+  readonly #list: () => Promise<readonly Owned[]>;
+  readonly #byOwner = new Map<string, string>();
+  #newest: string | undefined;
+  #loading: Promise<void> | undefined;
+
+  /** @param list lists all checkpoints, the oldest first */
+  constructor(list: () => Promise<readonly Owned[]>) {
+    this.#list = list;
+  }
+
+  /** The newest checkpoint that a principal may see, as far as it is known; null if none is. Begins to list them. */
+  of(principal: Principal): string | null {
+    void this.load();
+    const known = canAccess(principal, EVERYBODY, 'see') ? this.#newest : this.#byOwner.get(principal.id);
+    return known ?? null;
+  }
+
+  /** Notes a new checkpoint. */
+  note({ id, owner }: Owned): void {
+    this.#byOwner.set(owner, id);
+    this.#newest = id;
+  }
+
+  /** Lists the checkpoints, once; never rejects. Without git there are none. */
+  load(): Promise<void> {
+    return (this.#loading ??= this.#list().then(
+      (checkpoints) => {
+        const later = [...this.#byOwner].map(([owner, id]) => ({ owner, id }));
+        const newest = this.#newest;
+        for (const checkpoint of [...checkpoints, ...later]) this.note(checkpoint);
+        this.#newest = newest ?? this.#newest;
+      },
+      () => undefined,
+    ));
+  }
+}
+
+/** Maximum number of waiting or running requests: each takes time in proportion to the files of the workspace. */
+const MAX_WAITING = 32;
+
+/** Dependencies of `WorkspaceJobs`. */
+interface WorkspaceJobsOptions {
+  /** Absolute path. The directory has to exist on construction. */
+  readonly workspace: string;
+  /** Parent directory of the stores of all workspaces. */
+  readonly directory: string;
+  /** Absolute paths of the daemon's own files. */
+  readonly excluded: readonly string[];
+  /** PATH in which git is looked up. */
+  readonly path: string;
+  readonly limits: () => CheckpointLimits;
+  readonly platform: PlatformName;
+  readonly run: RunJob;
+}
+
+/** Runs jobs on a workspace and its store of checkpoints: one at a time, those that change or read the files. */
+class WorkspaceJobs {
+  readonly #options: WorkspaceJobsOptions;
+  /** The workspace with symbolic links resolved; it may be deleted later. */
+  readonly workspace: string;
+  /** Directory of its checkpoints. */
+  readonly store: string;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: WorkspaceJobsOptions) {
+    this.#options = options;
+    this.workspace = realpathSync(options.workspace);
+    this.store = join(options.directory, storeName(this.workspace));
+  }
+
+  /**
+   * Runs a job after the jobs queued before it.
+   * @throws AdapterError RESOURCE_EXHAUSTED when too many wait; and as `run`
+   */
+  async inTurn<K extends Job['kind']>(job: JobOf<K>): Promise<JobResults[K]> {
+    if (this.#waiting >= MAX_WAITING) {
+      const message = `${MAX_WAITING} requests wait for the workspace to be saved, compared or restored already`;
+      throw new AdapterError('RESOURCE_EXHAUSTED', message, { details: { waiting: MAX_WAITING } });
+    }
+    this.#waiting += 1;
+    const queuedAt = performance.now();
+    const turn = this.#last
+      .then(() => this.run(job, queuedAt))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /**
+   * Runs a job at once.
+   * @param since when the job was queued: those that wait for the lock of another process do not wait one after another
+   * @throws AdapterError GIT_NOT_FOUND, and the errors of the job
+   */
+  async run<K extends Job['kind']>(job: JobOf<K>, since = performance.now()): Promise<JobResults[K]> {
+    const { path, excluded, limits, run, platform } = this.#options;
+    const git = findProgram('git', path);
+    if (git === undefined) {
+      throw new AdapterError('GIT_NOT_FOUND', `checkpoints need git, which is not on PATH (${path})`);
+    }
+    const options: StoreOptions = {
+      git,
+      workspace: this.workspace,
+      directory: this.store,
+      excluded,
+      limits: limits(),
+      lockWaitMs: Math.max(0, LOCK_WAIT_MS - (performance.now() - since)),
+      platform,
+    };
+    return run(job, options);
+  }
+}
+
+/**
+ * The store of a workspace does not depend on the configuration that names it. The first part of the name is for
+ * people.
+ */
+function storeName(workspace: string): string {
+  const hash = createHash('sha256').update(workspace).digest('hex').slice(0, 16);
+  const name = basename(workspace)
+    .replaceAll(/[^A-Za-z0-9_-]/g, '')
+    .slice(0, 40);
+  return `${name || 'workspace'}-${hash}`;
+}
+
+/**
+ * Converts paths of a request to paths relative to the workspace. Without paths, returns the workspace itself, which is
+ * the empty path. Links are not followed: a path names the link, not its target.
+ * @param workspace absolute paths of the workspace, which differ when symbolic links lead to it
+ * @throws AdapterError INVALID_REQUEST for a path outside of the workspace, or in a git directory
+ */
+export function workspacePaths(paths: readonly string[] | undefined, workspace: readonly string[]): BytePath[] {
+  return (paths ?? ['.']).map((path) => fromText(relativePath(path, workspace)));
+}
+
+function relativePath(path: string, workspace: readonly string[]): string {
+  // As in a shell, a trailing slash only says that the path is a directory.
+  const normal = posix.normalize(path).replace(/(?<=.)\/$/, '');
+  const inside = posix.isAbsolute(normal)
+    ? workspace.map((root) => posix.relative(root, normal)).find((relative) => !leadsOut(relative))
+    : normal;
+  if (inside === undefined || leadsOut(inside)) throw refusal(path, 'is outside of the workspace');
+  if (inside.split('/').includes('.git')) throw refusal(path, 'is in a git directory, which checkpoints do not have');
+  return inside === '.' ? '' : inside;
+}
+
+const leadsOut = (relative: string): boolean => relative === '..' || relative.startsWith('../');
+
+function refusal(path: string, why: string): AdapterError {
+  return new AdapterError('INVALID_REQUEST', `paths: ${path} ${why}`, { details: { field: 'paths', path } });
+}
 
 /** Dependencies of `Checkpoints`. */
-export interface CheckpointsOptions extends IdOptions, WorkspaceJobsOptions {
+interface CheckpointsOptions extends IdOptions, WorkspaceJobsOptions {
   /** Default limits on a patch in an answer. */
   readonly output: () => OutputLimits;
   readonly log: Log;
@@ -196,8 +403,5 @@ export class Checkpoints {
  * enough to restore it.
  */
 const scopeOf = (principal: Principal): string | null => (canAccess(principal, EVERYBODY, 'see') ? null : principal.id);
-
-/** An owner id that no principal has. */
-const EVERYBODY = '';
 
 const isShutdown = (error: unknown): boolean => error instanceof AdapterError && error.code === 'SHUTTING_DOWN';

@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.js';
-import type { Execution, Executions } from '../users/executions.js';
+import type { Execution, Executions } from '../executions.js';
 import type { Checkpoints } from './checkpoints.js';
 
 /** Dependencies of `WorkspaceCheckpoints`. */

@@ -9,7 +9,7 @@ import type { ResourceMonitor } from '../limits/resource-monitor.js';
 import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
-import type { Executions } from '../users/executions.js';
+import type { Executions } from '../executions.js';
 
 /** Dependencies of `CommandDispatcher`. */
 export interface CommandDispatcherOptions {

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 
 import type { Principal } from '../../core/access/principal.js';
-import type { AuditTrail } from '../../core/audit/event.js';
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
+import type { Refusal } from '../../core/egress/refusal.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Notifier } from '../../core/notifications/notification.js';
+import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Metrics } from '../../core/metrics/metrics.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { Notifier } from '../../core/notifications/notification.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';
+import type { Request } from '../../core/protocol/requests.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SecretMask } from '../../core/secrets/secret-mask.js';
@@ -14,27 +16,104 @@ import type { CommandSpan, Traces } from '../../core/traces/traces.js';
 import { Command, type CommandOutputOptions, type CommandSpec } from '../../engine/command/command.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';
-import type { Quotas } from '../access/quotas.js';
+import { followLinks } from '../../engine/system/local-files.js';
+import { randomText } from '../../engine/system/random.js';
+import type { Quotas } from '../access/admission.js';
+import type { Approval } from '../confirmations/confirmation.js';
+import type { RefusedText } from '../gate/gate-options.js';
+import { limitNotification } from '../notifications.js';
 import type { Caller } from '../registry/caller.js';
-import { beginSpan } from './command-span.js';
-import { newCommandId } from './new-command-id.js';
-import { commandEnded, commandStarted, connectionRefused } from './command-audit.js';
-import { type CommandLimits, resourceLimitsOf, timeoutOf } from '../registry/command-limits.js';
-import { outputLimitsOf } from '../registry/output-limits.js';
-import { limitNotification } from '../notifications/limit-notification.js';
+import { type CommandLimits, outputLimitsOf, resourceLimitsOf, timeoutOf } from '../registry/rendered-limits.js';
 import { type CommandRecord, styleOf } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
-import type { Approval } from '../confirmations/confirmation.js';
-import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import type { Executions } from '../users/executions.js';
-import { followLinks } from '../../engine/system/local-files.js';
-import { enterableDirectory } from '../users/places.js';
+import type { SessionHealth } from '../sessions/session-health.js';
+import { enterableDirectory, type Executions } from '../executions.js';
 import type { StreamedInputs } from './streamed-inputs.js';
-import type { RefusedText } from '../gate/syntax-guard.js';
+
+/** A command's span, and its variables with those of the span. */
+interface TracedCommand {
+  readonly span: CommandSpan | undefined;
+  readonly env: CommandSpec['env'];
+}
+
+/** Begins the span of a command. Its variables are given to the command, unless the client has set them. */
+function beginSpan(
+  traces: Traces,
+  { command, args, env }: Request<'execute_command'>,
+  { id, session }: { readonly id: string; readonly session: Pick<SessionRecord, 'id'> | undefined },
+): TracedCommand {
+  const span = traces.command({ id, sessionId: session?.id, command, args });
+  return { span, env: span ? { ...span.env, ...env } : env };
+}
+
+/** Creates an id for a command whose client gives none. */
+export const newCommandId = (): string => commandIdFrom(randomText(ID_BYTES));
+
+/** Audit record of an accepted command. Text read from its standard input is omitted, because it may be a password. */
+function commandStarted({ command, owner, sessionId }: CommandRecord, { principal, from }: Caller): AuditEvent {
+  const { id, command: text, args, cwd, env, stdin, stdinPipe, tty } = command.spec;
+  const details = {
+    ...(owner.id !== principal.id && { owner: owner.id }),
+    ...(cwd !== undefined && { cwd }),
+    ...(env && { environment: Object.keys(env) }),
+    ...(stdin !== undefined && { stdin_characters: stdin.length }),
+    ...(stdinPipe && { stdin_stream: true }),
+    ...(tty && { tty }),
+  };
+  return {
+    event: 'command_started',
+    principal: auditPrincipal(principal),
+    from,
+    session_id: sessionId,
+    command_id: id,
+    command: text,
+    args,
+    details,
+  };
+}
+
+/** Audit record of an ended command. */
+function commandEnded({ command, owner, sessionId }: CommandRecord): AuditEvent {
+  const { outcome, stdout, stderr, id, spec } = command;
+  return {
+    event: 'command_ended',
+    principal: auditPrincipal(owner),
+    session_id: sessionId,
+    command_id: id,
+    details: {
+      status: outcome?.status,
+      exit_code: outcome?.exitCode,
+      killed_by: outcome?.killedBy,
+      duration_ms: Math.round(outcome?.durationMs ?? 0),
+      stdout_bytes: stdout.bytes,
+      stderr_bytes: stderr.bytes,
+      ...(spec.stdinPipe && { stdin_bytes: spec.stdinPipe.bytes }),
+      ...(command.refusedConnections > 0 && { refused_connections: command.refusedConnections }),
+    },
+  };
+}
+
+/** Most refused connections of one command that are recorded each. */
+const MAX_REFUSALS = 100;
+
+/** Audit record of a connection that the allow-list of a command's sandbox has refused; undefined for the many after. */
+function connectionRefused(
+  { command, owner, sessionId }: CommandRecord,
+  { destination, reason, message }: Refusal,
+): AuditEvent | undefined {
+  if (command.refusedConnections > MAX_REFUSALS) return undefined;
+  return {
+    event: 'egress_refused',
+    principal: auditPrincipal(owner),
+    session_id: sessionId,
+    command_id: command.id,
+    details: { destination, reason, message },
+  };
+}
 
 /** Dependencies of `CommandFactory`. */
-export interface CommandFactoryOptions {
+interface CommandFactoryOptions {
   readonly registry: CommandRegistry;
   readonly executions: Pick<Executions, 'of' | 'running'>;
   readonly quotas: Pick<Quotas, 'admitOneShot'>;

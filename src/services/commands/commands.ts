@@ -1,29 +1,285 @@
-import type { Principal } from '../../core/access/principal.js';
-import type { Answer, Request } from '../../core/protocol/requests.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
+import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
 import type { Traces } from '../../core/traces/traces.js';
-import type { Caller, EventSink } from '../registry/caller.js';
-import type { Command } from '../../engine/command/command.js';
-import { settled } from '../registry/command-end.js';
-import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
-import { forgotten, usedId } from '../registry/command-failures.js';
-import type { CommandFactory, CommandPlace, Preparation } from './command-factory.js';
-import { newCommandId } from './new-command-id.js';
-import { commandAction } from '../confirmations/actions.js';
+import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
+import { commandAction, inputAction } from '../confirmations/actions.js';
 import type { Approval, Confirmation } from '../confirmations/confirmation.js';
-import { renderConfirmation } from '../confirmations/wire.js';
-import type { CommandGate } from '../gate/gate.js';
+import type { Confirmations } from '../confirmations/confirmations.js';
+import { renderConfirmation, termsOf } from '../confirmations/wire.js';
 import type { GateQuestion } from '../gate/gate-options.js';
-import type { SessionRecord } from '../registry/session-registry.js';
-import { enterableDirectory } from '../users/places.js';
-import { listCommands } from './list-commands.js';
-import { readOutput } from './read-output.js';
-import { OutputSearch } from './output-search.js';
-import { RunningCommands, type RunningCommandsOptions } from './running-commands.js';
+import type { CommandGate } from '../gate/gate.js';
+import type { Caller, EventSink } from '../registry/caller.js';
+import {
+  type CommandRecord,
+  describeCommand,
+  fingerprintOf,
+  forgotten,
+  noTerminal,
+  renderResult,
+  textOf,
+  usedId,
+} from '../registry/command-record.js';
+import type { CommandJournal, CommandRegistry } from '../registry/command-registry.js';
+import type { SessionRecord, SessionRegistry } from '../registry/session-registry.js';
+import { typeInto } from '../session-recorder.js';
+import type { Sessions } from '../sessions/sessions.js';
+import { enterableDirectory, type Executions } from '../executions.js';
+import type { CommandDispatcher } from './command-dispatcher.js';
+import { type CommandFactory, type CommandPlace, newCommandId, type Preparation } from './command-factory.js';
+import { OutputSearch, readOutput } from './read-output.js';
+import type { StreamedInput, StreamedInputs } from './streamed-inputs.js';
+
+/** Waits for a command's end and for its spool, so that the result can report whether the output was kept. */
+async function settled({ finished, stdout, stderr }: Command): Promise<void> {
+  await finished;
+  const writing = [stdout.flush(), stderr.flush()].filter((promise) => promise !== undefined);
+  if (writing.length > 0) await Promise.all(writing);
+}
+
+const DEFAULT_LIMIT = 50;
+
+/** Lists the commands that a principal may see, the newest first. */
+function listCommands(
+  journal: Pick<CommandJournal, 'newestFirst' | 'node'>,
+  request: Request<'list_commands'>,
+  principal: Principal,
+): Answer<'list_commands'> {
+  const { limit = DEFAULT_LIMIT, before } = request;
+  const end = before === undefined ? Infinity : Number(before);
+  if (Number.isNaN(end)) throw foreignCursor();
+  const found = journal
+    .newestFirst()
+    .filter(([record, number]) => number < end && isWanted(record, request) && isSeen(record, principal));
+  const page = found.slice(0, limit);
+  return {
+    commands: page.map(([record, number]) => ({ ...describeCommand(record, journal.node), number })),
+    next: found.length > limit ? String(page.at(-1)?.[1]) : null,
+  };
+}
+
+const foreignCursor = (): AdapterError =>
+  new AdapterError('INVALID_REQUEST', 'before is of the list of a cluster, and this daemon is none', {
+    details: { field: 'before' },
+  });
+
+const isSeen = ({ owner }: CommandRecord, principal: Principal): boolean => canAccess(principal, owner.id, 'see');
+
+function isWanted(
+  { command, owner, sessionId }: CommandRecord,
+  { session_id: session, owner: ownerName, state }: Request<'list_commands'>,
+): boolean {
+  if (session !== undefined && session !== sessionId) return false;
+  if (ownerName !== undefined && ownerName !== owner.name) return false;
+  return state === undefined || (state === 'ended') === (command.outcome !== undefined);
+}
+
+/** What a request refers to: a command, if given of this session; or the command that runs in a session. */
+interface Target {
+  readonly session_id?: string | undefined;
+  readonly command_id?: string | undefined;
+}
+
+/** Finds the commands that requests refer to. */
+class CommandTargets {
+  readonly #commands: CommandRegistry;
+  readonly #sessions: SessionRegistry;
+  readonly #inputs: StreamedInputs;
+
+  constructor(commands: CommandRegistry, sessions: SessionRegistry, inputs: StreamedInputs) {
+    this.#commands = commands;
+    this.#sessions = sessions;
+    this.#inputs = inputs;
+  }
+
+  /**
+   * Returns the running command that a request refers to, and its session: undefined for a one-shot without a terminal.
+   * @throws AdapterError NO_RUNNING_COMMAND when it has ended or not started
+   */
+  target(
+    request: Target,
+    principal: Principal,
+    reach: AccessKind = 'use',
+  ): {
+    command: Command;
+    session: SessionRecord | undefined;
+  } {
+    if (request.command_id === undefined) return this.running(request, principal, reach);
+    const { command, sessionId } = this.#commands.get(request.command_id, principal, reach, request.session_id);
+    if (command.outcome || !command.hasStarted) {
+      const state = command.outcome ? 'has ended' : 'has not started';
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
+        details: { command_id: command.id },
+      });
+    }
+    return {
+      command,
+      session: sessionId === null ? this.#ofTerminal(command) : this.#sessions.get(sessionId, principal, reach),
+    };
+  }
+
+  /** The session that was opened for a one-shot with a terminal; undefined for one without. */
+  #ofTerminal(command: Command): SessionRecord | undefined {
+    return this.#sessions.all().find(({ isHidden, session }) => isHidden && session.running === command);
+  }
+
+  /** Returns the streamed input of the command that a request refers to, if it is still open. */
+  streamedInput({ command_id: id, session_id: sessionId }: Target, principal: Principal): StreamedInput | undefined {
+    if (id === undefined) {
+      const running = this.#sessions.get(sessionId ?? '', principal, 'use').session.running;
+      return running && this.streamedInput({ command_id: running.id }, principal);
+    }
+    const own = this.#inputs.find(id, principal.id, sessionId);
+    if (own || this.#inputs.isEmpty) return own;
+    if (sessionId === undefined) return this.#inputs.find(id, this.#commands.get(id, principal, 'use').owner.id);
+    // In another principal's session, the input belongs to the session's owner. The command may not have been accepted
+    // yet.
+    const owner = this.#sessions.find(sessionId)?.owner.id;
+    return owner !== undefined && canAccess(principal, owner, 'use')
+      ? this.#inputs.find(id, owner, sessionId)
+      : undefined;
+  }
+
+  /** Returns a command that is still in its session's queue. */
+  queued(
+    { command_id, session_id }: Target,
+    principal: Principal,
+    reach: AccessKind,
+  ): { command: Command; session: SessionRecord } | undefined {
+    if (command_id === undefined) return undefined;
+    const { command, sessionId } = this.#commands.get(command_id, principal, reach, session_id);
+    if (command.outcome || command.hasStarted || sessionId === null) return undefined;
+    return { command, session: this.#sessions.get(sessionId, principal, reach) };
+  }
+
+  /**
+   * Returns the command that runs in a session.
+   * @throws AdapterError NO_RUNNING_COMMAND when the session is idle
+   */
+  running(
+    request: Target,
+    principal: Principal,
+    reach: AccessKind = 'use',
+  ): {
+    command: Command;
+    session: SessionRecord;
+  } {
+    if (request.command_id !== undefined) {
+      const { command, session } = this.target(request, principal, reach);
+      if (session) return { command, session };
+      throw noTerminal();
+    }
+    const session = this.#sessions.get(request.session_id ?? '', principal, reach);
+    const command = session.session.running;
+    if (!command) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {
+        details: { session_id: session.id },
+      });
+    }
+    return { command, session };
+  }
+}
+
+/** Dependencies of `RunningCommands`. */
+interface RunningCommandsOptions {
+  readonly registry: CommandRegistry;
+  readonly sessions: Sessions;
+  readonly executions: Executions;
+  readonly inputs: StreamedInputs;
+  readonly gate: CommandGate;
+  readonly confirmations: Confirmations;
+  readonly dispatcher: CommandDispatcher;
+}
+
+/** Feeds, types into, and signals commands that run, or wait for their turn. */
+class RunningCommands {
+  readonly #options: RunningCommandsOptions;
+  readonly #targets: CommandTargets;
+
+  constructor(options: RunningCommandsOptions) {
+    this.#options = options;
+    this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
+  }
+
+  /** Feeds a streamed standard input, or types into the terminal of a running command. */
+  sendInput(given: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
+    const { principal } = caller;
+    const { gate, confirmations, registry } = this.#options;
+    const input = this.#targets.streamedInput(given, principal);
+    if (input) return this.#options.inputs.feed(input, given, caller.sink);
+    const { command, session } = this.#targets.running(given, principal);
+    const request = textOf(given);
+    const question = gate.admitInput(session, request, principal);
+    if (!question) return this.#type(session, command, request);
+    const { owner } = session;
+    const record = registry.get(command.id, owner, 'see');
+    const asked = confirmations.ask(
+      inputAction({ question, request, session, command, record, caller, owner }, this.#options),
+    );
+    if (!confirmations.join(asked, caller, true))
+      return { accepted_bytes: 0, status: 'confirmation_required', ...termsOf(asked) };
+    return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
+  }
+
+  /**
+   * Kills the command of a streamed input that will never be complete: a plain EOF would look like the end of the data.
+   */
+  endUnfed({ commandId, ownerId }: StreamedInput): void {
+    const record = this.#options.registry.find(commandId, ownerId);
+    if (record) this.#options.dispatcher.end(record, { status: 'killed', killedBy: 'client' });
+    else this.#options.inputs.close(commandId, ownerId);
+  }
+
+  /** Sends a signal to a running command. */
+  async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
+    const reach = ENDING_SIGNALS.has(request.signal) ? 'stop' : 'use';
+    const { command_id: id, session_id: sessionId } = request;
+    const asked = this.#options.confirmations.ofCommand(id, principal, reach, sessionId);
+    if (asked && ENDING_SIGNALS.has(request.signal)) {
+      this.#options.confirmations.withdraw(asked, principal, `it got ${request.signal}`);
+      return { signalled: [] };
+    }
+    const queued = this.#targets.queued(request, principal, reach);
+    if (queued) return this.#cancelQueued(queued, request.signal);
+    const { command, session } = this.#targets.target(request, principal, reach);
+    const signalled = session
+      ? await session.session.signal(command, request.signal)
+      : await this.#options.executions.signal(command, request.signal);
+    // A command that had no process yet was cancelled.
+    if (signalled.length > 0 || command.endReason?.killedBy === 'signal') return { signalled };
+    throw new AdapterError(
+      'NO_RUNNING_COMMAND',
+      `command ${command.id} has no process that could take ${request.signal}`,
+    );
+  }
+
+  #type(session: SessionRecord, command: Command, { data = '', eof = false }: TypedInput) {
+    const accepted = typeInto(session, command, { data, eof });
+    return typeof accepted === 'number'
+      ? { accepted_bytes: accepted }
+      : accepted.then((bytes) => ({ accepted_bytes: bytes }));
+  }
+
+  /** A terminating signal removes the command from the queue: it has no process yet. */
+  #cancelQueued(
+    { command, session }: { command: Command; session: SessionRecord },
+    signal: SignalName,
+  ): Answer<'signal_command'> {
+    if (!ENDING_SIGNALS.has(signal)) {
+      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} waits for its turn`, {
+        details: { command_id: command.id },
+      });
+    }
+    session.session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
+    return { signalled: [] };
+  }
+}
 
 /** Dependencies of `Commands`. */
-export interface CommandsOptions extends RunningCommandsOptions {
+interface CommandsOptions extends RunningCommandsOptions {
   readonly gate: CommandGate;
   readonly factory: CommandFactory;
   readonly traces: Traces;

@@ -2,16 +2,14 @@ import { AdapterError } from '../../core/errors.js';
 import type { Request, TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
-import type { CommandGate } from '../gate/gate.js';
+import { type CommandGate, findChangedValue, readValues, type UsedValues } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
 import type { TypedQuestion } from '../gate/typing-gate.js';
-import { findChangedValue, readValues, type UsedValues } from '../gate/used-values.js';
-import { typeInto } from '../recordings/type-into.js';
+import { typeInto } from '../session-recorder.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
 import type { Confirmations } from './confirmations.js';
-import { changedPlace } from './failures.js';
-import { Surroundings } from './surroundings.js';
+import { changedPlace, Surroundings } from './failures.js';
 
 /** Checks before an approved action is done. */
 interface Guards {

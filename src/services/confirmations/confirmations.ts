@@ -1,20 +1,84 @@
-import { type Principal, canAccess, type AccessKind } from '../../core/access/principal.js';
-import { isCovered } from '../../core/confirmation/bindings.js';
-import { type ConfirmationMode, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
-import type { ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
+import { boundText, isCovered } from '../../core/confirmation/bindings.js';
+import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
+import type { ConfirmationObserver, ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
+import { confirmationIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
-import { confirmationIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Request } from '../../core/protocol/requests.js';
+import type { Warning } from '../../engine/command/outcome.js';
 import { randomBytes } from '../../engine/system/random.js';
-import type { Caller, EventSink } from '../registry/caller.js';
-import { type ConfirmableAction, Confirmation, type ConfirmedAnswer } from './confirmation.js';
-import { type Decision, isVisible, mayDecide, mayWithdraw, refusalOf } from './deciders.js';
+import type { RememberedApprovals } from '../remembered-approvals.js';
+import type { Caller, Connections, EventSink } from '../registry/caller.js';
+import {
+  type ConfirmableAction,
+  Confirmation,
+  type ConfirmedAnswer,
+  type Decision,
+  isVisible,
+  mayDecide,
+  mayWithdraw,
+  refusalOf,
+  type Reviewer,
+} from './confirmation.js';
 import { Decisions } from './decisions.js';
 import * as failures from './failures.js';
-import type { ConfirmationsOptions } from './options.js';
-import { recordOf } from './record.js';
 import { infoOf, resolutionOf } from './wire.js';
+
+/** Settings of confirmations. */
+export interface ConfirmationSettings extends ConfirmationWays {
+  readonly expiresMs: number;
+  readonly reviewTimeoutMs: number;
+}
+
+/**
+ * Saves a checkpoint of the workspace before a possibly destructive action; returns its id, or warnings why it could
+ * not be saved.
+ */
+export type SaveBefore = (
+  action: Pick<ConfirmableAction, 'kind' | 'request' | 'verdict'> & { readonly caller: Pick<Caller, 'principal'> },
+) => Promise<{ readonly checkpointId: string | undefined; readonly warnings: readonly Warning[] }>;
+
+/** Dependencies of `Confirmations`. */
+export interface ConfirmationsOptions extends IdOptions {
+  readonly settings: () => ConfirmationSettings;
+  /** Connections that receive events. */
+  readonly connections: Pick<Connections, 'all'>;
+  /** Undefined when no model is configured: actions that it would have to confirm are rejected. */
+  readonly reviewer: () => Reviewer | undefined;
+  readonly save: SaveBefore;
+  readonly approvals: RememberedApprovals;
+  /** The newest checkpoint that a principal may see, as far as it is known. */
+  readonly diffBaseFor: (viewer: Principal) => string | null;
+  /** True while a principal's token is valid: a principal without a connection is not notified when it ends. */
+  readonly isActive: (principal: Principal) => boolean;
+  readonly observe: ConfirmationObserver;
+}
+
+/** What the logs are told of a step of a confirmation. */
+function recordOf(
+  confirmation: Confirmation,
+  event: ConfirmationRecord['event'],
+  { by, justification }: Decision,
+): ConfirmationRecord {
+  const { id, action, mode, requester, sha256 } = confirmation;
+  const isTyped = action.kind === 'input';
+  return {
+    event,
+    confirmationId: id,
+    mode,
+    requester,
+    by: by && { id: by.id, name: by.name },
+    justification,
+    command: isTyped ? undefined : boundText(action.request).replaceAll('\0', ' '),
+    commandSha256: isTyped ? undefined : sha256,
+    typedCharacters: action.typedCharacters,
+    commandId: action.commandId,
+    sessionId: action.session?.id ?? null,
+    class: action.verdict.class,
+    reasons: isTyped ? [] : action.verdict.reasons,
+  };
+}
 
 /** Maximum number of open confirmations per token: a person cannot review more of them. */
 export const MAX_OPEN = 16;

@@ -1,21 +1,88 @@
-import { AdapterError } from '../../core/errors.js';
 import type { ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
+import type { RememberedApproval } from '../../core/confirmation/remembered.js';
+import type { ReviewQuestion } from '../../core/confirmation/review-prompt.js';
+import type { ReviewVerdict } from '../../core/confirmation/review-verdict.js';
+import { AdapterError } from '../../core/errors.js';
 import type { Request } from '../../core/protocol/requests.js';
-import { rememberedOf } from '../approvals/rendered-approval.js';
-import type { RememberWish } from '../approvals/remembered-approvals.js';
+import { type RememberedApprovals, rememberedOf, type RememberWish, unrememberable } from '../remembered-approvals.js';
 import type { Caller } from '../registry/caller.js';
-import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
-import type { Decision } from './deciders.js';
+import type { Confirmation, ConfirmedAnswer, Decision, Reviewer } from './confirmation.js';
+import type { ConfirmationsOptions } from './confirmations.js';
 import * as failures from './failures.js';
-import type { ConfirmationsOptions } from './options.js';
-import { remember } from './remember.js';
-import { reviewCommand } from './review.js';
+
+/**
+ * Remembers the approval of a confirmation.
+ * @throws AdapterError INVALID_REQUEST, FORBIDDEN, APPROVALS_UNAVAILABLE
+ */
+function remember(
+  approvals: RememberedApprovals,
+  { action, mode, requester }: Confirmation,
+  { scope, approver }: Pick<RememberWish, 'scope' | 'approver'>,
+): RememberedApproval {
+  const { request, verdict, place } = action;
+  if (!place) throw unrememberable('typed input is confirmed each time');
+  return approvals.remember({ judged: { request, verdict, place }, scope, requester, approver, mode });
+}
+
+/** Longest reason that is passed on, in characters. */
+const MAX_REASON_LENGTH = 1000;
+
+/**
+ * Requests a review from a model. Every failure (no model, no answer in time, an invalid answer) is a rejection. Never
+ * rejects the promise.
+ */
+async function reviewCommand(
+  reviewer: Reviewer | undefined,
+  { action, closed }: Confirmation,
+  timeoutMs: number,
+): Promise<ReviewVerdict> {
+  if (!reviewer) return no('there is no model to review it');
+  const stop = new AbortController();
+  const timer = setTimeout(() => {
+    stop.abort(new Error(`it has not answered within ${timeoutMs} ms`));
+  }, timeoutMs).unref();
+  closed.signal.addEventListener('abort', () => {
+    stop.abort(new Error('no client waits for it any more'));
+  });
+  try {
+    // The race ends the wait for a reviewer that ignores the abort signal.
+    const { verdict, reason } = await Promise.race([
+      reviewer.review(questionOf(action), stop.signal),
+      rejection(stop.signal),
+    ]);
+    return { verdict, reason: reason.slice(0, MAX_REASON_LENGTH) };
+  } catch (error) {
+    return no(`the reviewing model ${reviewer.name} gave no verdict: ${(error as Error).message}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const no = (reason: string): ReviewVerdict => ({ verdict: 'reject', reason: reason.slice(0, MAX_REASON_LENGTH) });
+
+const rejection = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
+
+const questionOf = ({ kind, request, session, directory, verdict }: Confirmation['action']): ReviewQuestion => ({
+  kind,
+  command: request.command,
+  args: request.args,
+  stdin: request.stdin,
+  variables: Object.keys(request.env ?? {}),
+  workingDirectory: directory,
+  sessionLabel: session?.label,
+  verdict,
+});
 
 /** Number of mismatched answers after which a confirmation is void. */
 const MAX_MISMATCHES = 3;
 
 /** Dependencies of `Decisions`. */
-export interface DecisionsOptions extends Pick<
+interface DecisionsOptions extends Pick<
   ConfirmationsOptions,
   'settings' | 'reviewer' | 'save' | 'approvals' | 'isActive'
 > {

@@ -2,9 +2,9 @@ import type { Principal } from '../../core/access/principal.js';
 import type { RememberedApproval } from '../../core/confirmation/remembered.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import type { ApprovalGuard, SavedWorkspace } from '../gate/gate-options.js';
-import type { SaveBefore } from './options.js';
-import type { JudgedRequest } from '../approvals/coverage.js';
-import type { RememberedApprovals } from '../approvals/remembered-approvals.js';
+import type { SaveBefore } from './confirmations.js';
+import type { JudgedRequest } from '../approval-coverage.js';
+import type { RememberedApprovals } from '../remembered-approvals.js';
 
 /** Lets commands run that a remembered approval covers, after the same checkpoint as after a confirmation. */
 export class RememberedGuard implements ApprovalGuard {

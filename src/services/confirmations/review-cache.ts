@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { ReviewVerdict } from '../../core/confirmation/review-verdict.js';
-import type { Reviewer } from './reviewer.js';
+import type { Reviewer } from './confirmation.js';
 
 /** Most verdicts that are kept; beyond that, the oldest are dropped. */
 const MAX_VERDICTS = 500;

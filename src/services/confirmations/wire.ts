@@ -3,11 +3,9 @@ import { nodeNameIn } from '../../core/cluster/node-id.js';
 import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { EventPayload } from '../../core/protocol/results.js';
-import { renderUnstarted } from '../registry/command-record.js';
-import { judgedCommands, shortReason } from '../registry/judged-commands.js';
-import type { Confirmation, ConfirmedAnswer } from './confirmation.js';
-import { rememberedOf } from '../approvals/rendered-approval.js';
-import { type Decision, mayDecide } from './deciders.js';
+import { judgedCommands, renderUnstarted, shortReason } from '../registry/command-record.js';
+import { type Confirmation, type ConfirmedAnswer, type Decision, mayDecide } from './confirmation.js';
+import { rememberedOf } from '../remembered-approvals.js';
 
 /** Maximum number of commands sent to a client. */
 const MAX_COMMANDS = 50;

@@ -18,7 +18,7 @@ import type { Directories } from '../../engine/platform/platform.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { ResourceMonitor } from '../limits/resource-monitor.js';
 import type { Sessions } from '../sessions/sessions.js';
-import type { Execution, Executions } from '../users/executions.js';
+import type { Execution, Executions } from '../executions.js';
 
 /** Longest time of one job in a program of its own, in milliseconds. */
 const MAX_JOB_MS = 120_000;

@@ -5,8 +5,13 @@ import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import { confirmInstead, type PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { decideHere } from './decide-here.js';
-import type { CheckpointGuard, GateSettings, SavedWorkspace } from './gate-options.js';
-import { judgementRecord, refuse } from './gate-verdicts.js';
+import {
+  type CheckpointGuard,
+  type GateSettings,
+  judgementRecord,
+  refuse,
+  type SavedWorkspace,
+} from './gate-options.js';
 import type { SessionFacts } from './session-facts.js';
 
 /** Dependencies of `FileGate`. */

@@ -1,12 +1,56 @@
 import type { Principal } from '../../core/access/principal.js';
-import type { AuditTrail } from '../../core/audit/event.js';
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
+import { AdapterError, type ErrorDetails } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
-import type { JudgedPlace, JudgedRequest } from '../approvals/coverage.js';
+import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/outcome.js';
+import { refusesSyntax } from '../../engine/shells/syntax-check.js';
+import type { JudgedPlace, JudgedRequest } from '../approval-coverage.js';
+import type { SessionRecord } from '../registry/session-registry.js';
+import type { Executions } from '../executions.js';
 import type { SessionFacts } from './session-facts.js';
-import type { RefusedText } from './syntax-guard.js';
+
+/** A text that its shell cannot parse, and the program to run in its place. */
+export interface RefusedText {
+  /** The shell, as it parses the text again and executes nothing: stderr and the exit code are the shell's own. */
+  readonly program: { readonly command: string; readonly args: string[] };
+  readonly warnings: readonly Warning[];
+}
+
+/** Finds commands that need no confirmation because their shell rejects their syntax. */
+export class SyntaxGuard {
+  readonly #executions: Pick<Executions, 'of'>;
+
+  constructor(executions: Pick<Executions, 'of'>) {
+    this.#executions = executions;
+  }
+
+  /**
+   * Returns what to run instead of a text that its shell rejects; undefined for every other request. The text itself
+   * must not be run even then: a shell executes the lines before the one that it cannot parse, and options of a session
+   * may make it parse more.
+   */
+  async refusal(
+    { command, args }: Pick<Request<'execute_command'>, 'command' | 'args'>,
+    session: SessionRecord | undefined,
+    principal: Principal,
+  ): Promise<RefusedText | undefined> {
+    if (args) return undefined;
+    const { oneShots, launch } = this.#executions.of(session?.owner ?? principal);
+    const installed = session ? shellOf(session) : oneShots.shell;
+    if (!(await refusesSyntax(installed, command, launch))) return undefined;
+    const { shell, path } = installed;
+    const message = `${shell.name} cannot parse the command: nothing of it was run`;
+    return {
+      program: { command: path, args: [...shell.parseOnly(command)] },
+      warnings: [{ code: 'SYNTAX_ERROR', message }],
+    };
+  }
+}
+
+const shellOf = ({ session: { options } }: SessionRecord) => options.installed;
 
 /** The settings of the gate. */
 export interface GateSettings {
@@ -71,3 +115,47 @@ export interface TypingGateOptions {
   readonly audit: AuditTrail;
   readonly log: Log;
 }
+
+/** The audit record of a verdict, without the command. */
+export const judgementRecord = (
+  { action, class: commandClass, reasons }: Pick<PolicyVerdict, 'action' | 'class' | 'reasons'>,
+  session: SessionRecord | undefined,
+  principal: Principal,
+): AuditEvent => ({
+  event: 'verdict',
+  principal: auditPrincipal(principal),
+  session_id: session?.id ?? null,
+  verdict: { action, class: commandClass, reasons },
+});
+
+/**
+ * Throws on a denied command, and logs it.
+ * @throws AdapterError COMMAND_DENIED
+ */
+export function refuse(verdict: PolicyVerdict, session: SessionRecord | undefined, log: Log): void {
+  if (verdict.action !== 'deny') return;
+  const { action, class: commandClass, reasons } = verdict;
+  log.warn('a command was denied', { action, class: commandClass, reasons, session_id: session?.id ?? null });
+  throw denial(verdict, 'the policy does not let this run');
+}
+
+function denial({ action, class: commandClass, reasons, commands }: PolicyVerdict, what: string): AdapterError {
+  const message = `${what}: ${reasons.slice(0, SHOWN_REASONS).join('; ')}`;
+  const shown = commands.filter((command) => command.action !== 'allow').map(({ text }) => text);
+  const details: ErrorDetails = { action, class: commandClass, reasons, commands: shown };
+  return new AdapterError('COMMAND_DENIED', message, { details });
+}
+
+/** The error for a session that would need a confirmation. Without variables, its shell is the cause. */
+export function unconfirmable(verdict: PolicyVerdict, variables: readonly string[]): AdapterError {
+  const [name] = variables;
+  const instead =
+    name === undefined
+      ? 'name a shell instead: bash, zsh or sh'
+      : `open it without ${variables.join(', ')}, and set them by a command in it (export ${name}=…), which can be confirmed`;
+  const { message, details } = denial(verdict, 'a session cannot be confirmed');
+  return new AdapterError('COMMAND_DENIED', `${message}; ${instead}`, { details: { ...details, variables } });
+}
+
+/** Maximum number of reasons in the message; `details` has more of them. */
+const SHOWN_REASONS = 3;

@@ -1,25 +1,167 @@
 import type { Principal } from '../../core/access/principal.js';
-import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
-import { confirmInstead, type Policy } from '../../core/policy/decision/policy.js';
+import { confirmInstead, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';
+import type { PolicyFacts } from '../../core/policy/model/facts.js';
+import { readShownVariables, type ShownVariable } from '../../core/policy/words/saved-state.js';
+import { findUsedVariables } from '../../core/policy/words/variables/used-variables.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
+import type { JudgedPlace } from '../approval-coverage.js';
 import type { Caller } from '../registry/caller.js';
-import { judgedCommands } from '../registry/judged-commands.js';
-import type { ApprovalGuard, CheckpointGuard, GateQuestion, TypingGateOptions } from './gate-options.js';
-import type { SyntaxGuard } from './syntax-guard.js';
-import { decideHere } from './decide-here.js';
-import { KnownVerdicts } from './known-verdicts.js';
-import { judgementRecord, refuse } from './gate-verdicts.js';
-import { placeOf, unchanged } from './judged-place.js';
-import { isBusy, typingIn } from './session-facts.js';
+import { judgedCommands } from '../registry/command-record.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import { lookAtValues, type UsedValues } from './used-values.js';
+import { decideHere } from './decide-here.js';
+import {
+  type ApprovalGuard,
+  type CheckpointGuard,
+  type GateQuestion,
+  judgementRecord,
+  refuse,
+  type SyntaxGuard,
+  type TypingGateOptions,
+} from './gate-options.js';
+import { isBusy, typingIn } from './session-facts.js';
 import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
 
+/** Most texts whose verdicts are kept for one place. */
+const MAX_TEXTS = 32;
+/** Longest text whose verdict is kept, in characters. */
+const MAX_CHARACTERS = 1_000;
+
+/** Verdicts by text. */
+interface Known {
+  readonly policy: Policy;
+  readonly verdicts: Map<string, PolicyVerdict>;
+}
+
+/**
+ * Decides on commands, and remembers the verdicts that depend on nothing but the text and the facts: a client that watches a
+ * machine sends the same few commands all the time. Verdicts on files are not kept, because files change.
+ */
+export class KnownVerdicts {
+  /** By the facts, which `SessionFacts` gives again only while they hold. */
+  readonly #known = new WeakMap<PolicyFacts, Known>();
+
+  /** Decides on a request with what lies on this machine. */
+  decide(policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict {
+    const { command, args, env, stdin, stdin_stream: isStreamed } = request;
+    const isPlain = !args && !env && stdin === undefined && isStreamed !== true && command.length <= MAX_CHARACTERS;
+    if (!isPlain) return decideHere(policy, request, facts);
+    const { verdicts } = this.#of(policy, facts);
+    const known = verdicts.get(command);
+    if (known) return known;
+    const verdict = decideHere(policy, request, facts);
+    if (verdict.paths.length > 0 || verdict.repositories.length > 0) return verdict;
+    if (verdicts.size >= MAX_TEXTS) verdicts.clear();
+    verdicts.set(command, verdict);
+    return verdict;
+  }
+
+  #of(policy: Policy, facts: PolicyFacts): Known {
+    const known = this.#known.get(facts);
+    if (known?.policy === policy) return known;
+    const fresh: Known = { policy, verdicts: new Map() };
+    this.#known.set(facts, fresh);
+    return fresh;
+  }
+}
+
+/** Returns where a command was judged. */
+export const placeOf = (
+  request: Request<'execute_command'>,
+  session: SessionRecord | undefined,
+  facts: PolicyFacts,
+  verdict: PolicyVerdict,
+): JudgedPlace => ({
+  directory: facts.directories.length === 1 ? facts.directories[0] : undefined,
+  shell: facts.shell,
+  sandbox: session?.sandbox ?? request.sandbox,
+  isOnTerminal: request.tty === true,
+  sessionId: session?.id,
+  doubt: findDoubt(request, facts, verdict),
+});
+
+/** Finds a name in a command that has another meaning in the session than on the machine. */
+function findDoubt({ command, args }: Request<'execute_command'>, facts: PolicyFacts, verdict: PolicyVerdict) {
+  if (facts.areNamesUnknown) return 'the aliases and functions of its session are not known';
+  if (facts.isPathChanged) return 'PATH was changed in its session';
+  const names = [
+    ...(args ? [] : command.split(/[\s;&|()<>"'\\]+/)),
+    ...verdict.commands.flatMap(({ program }) => program ?? []),
+  ];
+  const name = names.find((word) => facts.aliases.has(word) || facts.functions.has(word));
+  return name === undefined ? undefined : `${name} is an alias or a function in its session`;
+}
+
+/** Returns a check that a session is idle, and that nothing has run in it since. Without a session, nothing can. */
+function unchanged(session: SessionRecord | undefined): () => boolean {
+  const commandCount = session?.session.commandCount;
+  return () => !session || (!isBusy(session) && session.session.commandCount === commandCount);
+}
+
+/** The variables that a command reads from its session, with their values at one moment. */
+export interface UsedValues {
+  readonly names: readonly string[];
+  /** Those that are set; undefined when the shell cannot show them. */
+  readonly shown: ReadonlyMap<string, ShownVariable> | undefined;
+  /** It may read others as well. */
+  readonly hasOthers: boolean;
+  /** Files that the command accesses with these values. */
+  readonly paths: PolicyVerdict['paths'];
+  readonly scripts: PolicyVerdict['scripts'];
+}
+
+/** For a command whose meaning depends on no variable. */
+const NONE: UsedValues = { names: [], shown: new Map(), hasOthers: false, paths: [], scripts: [] };
+
+/** Asks the shell of a session for the variables that a command reads, and computes where the command leads with them. */
+async function lookAtValues(
+  policy: Policy,
+  request: PolicyRequest,
+  facts: PolicyFacts,
+  session: SessionRecord | undefined,
+): Promise<UsedValues> {
+  if (!session || request.args) return NONE;
+  const { names: read, hasOthers } = findUsedVariables(request.command, facts);
+  const names = read.filter((name) => request.env?.[name] === undefined);
+  if (names.length === 0) return { ...NONE, hasOthers };
+  const shown = await readValues(session, names);
+  const variables = new Map(
+    [...(shown ?? [])].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const { paths, scripts } = decide(policy, request, { ...facts, variables });
+  return { names, shown, hasOthers, paths, scripts };
+}
+
+/** The variables of an idle shell that are set; undefined when the shell cannot show them. */
+export async function readValues({ session }: SessionRecord, names: readonly string[]): Promise<UsedValues['shown']> {
+  const { shell } = session.shell.installed;
+  const state = shell.showsVariables ? await session.readState(names) : undefined;
+  return state === undefined ? undefined : readShownVariables(state);
+}
+
+/** Longest value in a message, in characters. */
+const MAX_VALUE = 60;
+
+/** Describes a variable with another value than before; undefined when there is none. */
+export function findChangedValue(names: readonly string[], before: Shown, now: Shown): string | undefined {
+  const name = names.find((each) => before.get(each)?.text !== now.get(each)?.text);
+  return name === undefined
+    ? undefined
+    : `$${name} was ${describe(before.get(name))} and is ${describe(now.get(name))} now`;
+}
+
+type Shown = NonNullable<UsedValues['shown']>;
+
+function describe(variable: ShownVariable | undefined): string {
+  if (!variable) return 'not set';
+  const text = variable.value ?? variable.text;
+  return `'${text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text}'`;
+}
+
 /** Dependencies of `CommandGate`. */
-export interface GateOptions extends TypingGateOptions {
+interface GateOptions extends TypingGateOptions {
   readonly syntax: Pick<SyntaxGuard, 'refusal'>;
   readonly typing: TypingGate;
   readonly checkpoints: CheckpointGuard;

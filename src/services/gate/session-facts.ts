@@ -11,7 +11,7 @@ import {
 import { readSavedState } from '../../core/policy/words/saved-state.js';
 import { type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import type { Executions } from '../users/executions.js';
+import type { Executions } from '../executions.js';
 
 /** Dependencies of `SessionFacts`. */
 export interface SessionFactsOptions {

@@ -1,10 +1,12 @@
 import type { Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
+import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
+import { isStandardProgram } from '../../core/policy/words/program-name.js';
+import type { Request } from '../../core/protocol/requests.js';
 import { sourced, type Startup } from '../../core/startup/startup-text.js';
-import { judgementRecord, refuse } from './gate-verdicts.js';
-import type { TypingGateOptions } from './gate-options.js';
+import type { Caller } from '../registry/caller.js';
+import { judgementRecord, refuse, type TypingGateOptions, unconfirmable } from './gate-options.js';
 
 /** Decides on what a session runs before it is handed over. It cannot be confirmed: the error says what can be. */
 export class StartupGate {
@@ -29,7 +31,7 @@ export class StartupGate {
     if (!login && rcfile === undefined) return;
     const verdict = filesVerdict(policy, facts, rcfile);
     this.#note(verdict, principal);
-    if (verdict.action !== 'allow') throw unconfirmable(verdict, rcfile);
+    if (verdict.action !== 'allow') throw unconfirmableStart(verdict, rcfile);
   }
 
   #note(verdict: PolicyVerdict, principal: Principal): void {
@@ -45,8 +47,56 @@ function filesVerdict(policy: Policy, facts: PolicyFacts, rcfile: string | undef
   return { ...decide(policy, { command: ':' }, facts), action: policy.actions.execute, class: 'execute', reasons };
 }
 
-function unconfirmable({ action, class: commandClass, reasons }: PolicyVerdict, rcfile: string | undefined) {
+function unconfirmableStart({ action, class: commandClass, reasons }: PolicyVerdict, rcfile: string | undefined) {
   const [field, text] = rcfile === undefined ? ['login', '. ~/.profile'] : ['rcfile', sourced(rcfile)];
   const message = `a session cannot be confirmed: ${reasons.join('; ')}; open it without ${field}, and run "${text}" in it, which can be confirmed`;
   return new AdapterError('COMMAND_DENIED', message, { details: { action, class: commandClass, reasons, field } });
 }
+
+/** Decides on the shell and the variables of sessions. */
+export class ShellGate {
+  readonly #options: TypingGateOptions;
+
+  constructor(options: TypingGateOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Checks the shell and the variables of a new session: they are accepted if a single command with them needs no
+   * confirmation. They cannot be confirmed here: the error says how they can be.
+   * @throws AdapterError COMMAND_DENIED
+   */
+  async admit(
+    { env = {}, shell }: Pick<Request<'open_session'>, 'env' | 'shell'>,
+    { principal }: Pick<Caller, 'principal'>,
+  ): Promise<void> {
+    const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
+    const program = unusualShell(shell);
+    if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
+    const facts = await this.#options.facts.of({ session: undefined, principal }, undefined, false);
+    const judge = (given: Readonly<Record<string, string>>) =>
+      withShell(policy, decide(policy, { command: program ?? ':', args: [], env: given }, facts), program);
+    const verdict = judge(env);
+    const details = { environment: Object.keys(env), ...(program !== undefined && { shell: program }) };
+    this.#options.audit.record({ ...judgementRecord(verdict, undefined, principal), details });
+    if (verdict.action === 'confirm') {
+      const variables = Object.entries(env).filter(([name, value]) => judge({ [name]: value }).action !== 'allow');
+      throw unconfirmable(verdict, judge({}).action === 'allow' ? variables.map(([name]) => name) : []);
+    }
+    refuse(verdict, undefined, this.#options.log);
+  }
+}
+
+/** Adds that a shell is no shell of the system: a file of that name may be any program. */
+const withShell = (policy: Policy, verdict: PolicyVerdict, shell: string | undefined): PolicyVerdict =>
+  shell === undefined
+    ? verdict
+    : addFinding(policy, verdict, {
+        class: 'obfuscated',
+        reason: `${shell} is not in a directory of the system: it may be any program`,
+        isOfProgram: false,
+      });
+
+/** A shell that is given by its path, and that the policy has to judge as it would judge any other program. */
+const unusualShell = (shell: string | undefined): string | undefined =>
+  shell?.includes('/') === true && !isStandardProgram(shell) ? shell : undefined;

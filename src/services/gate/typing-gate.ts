@@ -12,9 +12,8 @@ import { withoutTypedText } from '../../core/policy/decision/typed-verdict.js';
 import type { TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { ForegroundProgram } from '../../engine/command/foreground.js';
-import type { TypingGateOptions, GateQuestion } from './gate-options.js';
+import { type GateQuestion, judgementRecord, refuse, type TypingGateOptions } from './gate-options.js';
 import { decideHere } from './decide-here.js';
-import { judgementRecord, refuse } from './gate-verdicts.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /**

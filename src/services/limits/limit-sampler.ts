@@ -4,7 +4,7 @@ import { MB } from '../../core/limits/limits.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Counts, LimitTarget } from '../../engine/command/resource-use.js';
 import type { GroupSample } from '../../engine/limits/mechanism.js';
-import type { ProcessSnapshot } from '../../engine/usage/process-snapshot.js';
+import type { ProcessSnapshot } from '../../engine/process/process-snapshot.js';
 
 /** Bytes written between two samples up to which a process is not considered the cause of a full disk. */
 const WRITER_BYTES = MB;

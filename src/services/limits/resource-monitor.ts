@@ -1,12 +1,43 @@
 import type { Evidence } from '../../core/limits/judge.js';
+import type { WarnedResource } from '../../core/limits/limits.js';
 import type { Log } from '../../core/logging/log.js';
+import type { Breach, LimitTarget } from '../../engine/command/resource-use.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ListAge } from '../../engine/platform/platform.js';
-import { type ProcessSnapshot, Slices } from '../../engine/usage/process-snapshot.js';
 import { diskSpaceOf } from '../../engine/system/machine.js';
-import type { LimitTarget } from '../../engine/command/resource-use.js';
-import type { LimitListener } from './limit-listener.js';
+import { type ProcessSnapshot, Slices } from '../../engine/process/process-snapshot.js';
 import { LimitMonitor } from './limit-monitor.js';
+
+/** Current resource usage of a session or one-shot. */
+export interface LiveUsage {
+  /** Percent of one core, since the last sample. */
+  readonly cpuPercent: number;
+  /** CPU time since the first process started, in milliseconds. */
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+  /** Processes and threads. */
+  readonly tasks: number;
+  /** Bytes written since the first process started. */
+  readonly writtenBytes: number;
+  readonly commandId: string | null;
+}
+
+/** Receives the results of a limit monitor. */
+export interface LimitListener {
+  /**
+   * Called when a limit or a time-out is nearly reached (`warning`), or a limit was exceeded and processes were ended for it (`exceeded`).
+   */
+  onNear?(breach: Breach<WarnedResource>, level: 'warning' | 'exceeded', commandId: string | null): void;
+  /** Called for every sample. */
+  onUsage?(usage: LiveUsage): void;
+  /** Called when nothing runs any more that has to be sampled. */
+  onIdle?(): void;
+  /**
+   * Longest interval between two samples that a follower accepts, in milliseconds; undefined without followers.
+   * @default () => undefined
+   */
+  wantedIntervalMs?(): number | undefined;
+}
 
 /** Monitors due within this time of each other are sampled together, in milliseconds. */
 const SLACK_MS = 4;
@@ -34,7 +65,7 @@ export interface ResourceMonitorSettings {
 }
 
 /** Dependencies of `ResourceMonitor`. */
-export interface ResourceMonitorOptions {
+interface ResourceMonitorOptions {
   /** Directory on the disk whose free space is monitored. */
   readonly workspace: string;
   readonly mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>;

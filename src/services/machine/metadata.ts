@@ -15,7 +15,7 @@ import type { SandboxStatus } from '../../core/sandbox/status.js';
 import { ownUserName } from '../../engine/system/own-user.js';
 import { installedShells, type InstalledShell } from '../../engine/shells/list.js';
 import { renderLimits } from '../registry/rendered-limits.js';
-import type { Executions } from '../users/executions.js';
+import type { Executions } from '../executions.js';
 
 const run = promisify(execFile);
 

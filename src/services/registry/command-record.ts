@@ -1,15 +1,17 @@
 import type { Principal } from '../../core/access/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';
-import type { CommandResult } from '../../core/protocol/results.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
+import { type CommandInfo, type CommandResult, MAX_LISTED_COMMAND } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';
 import { killOf, type Warning } from '../../engine/command/outcome.js';
-import type { OutputStream } from '../../engine/output/output-stream.js';
 import { NOTHING_USED } from '../../engine/command/resource-use.js';
+import type { OutputStream } from '../../engine/output/output-stream.js';
 import { renderKill, renderUse } from './rendered-limits.js';
 
 /** How a result renders its outputs. */
-export interface OutputStyle {
+interface OutputStyle {
   readonly encoding: 'utf8' | 'base64';
   readonly stripAnsi: boolean;
   readonly collapseCr: boolean;
@@ -48,7 +50,7 @@ export const styleOf = (output: Request<'execute_command'>['output']): OutputSty
 });
 
 /** What a result says of a command that has not ended. */
-export const soFar = ({ meter, ageMs }: Command) =>
+const soFar = ({ meter, ageMs }: Command) =>
   ({
     exitCode: null,
     status: 'running',
@@ -119,7 +121,7 @@ function spoolErrorOf(stdout: OutputStream, stderr: OutputStream): { readonly sp
 }
 
 /** The facts in a result about a command that has not started, and may never start. */
-export interface UnstartedCommand {
+interface UnstartedCommand {
   readonly commandId: string;
   readonly sessionId: string | null;
   readonly directory: string;
@@ -157,3 +159,125 @@ export function renderUnstarted(
     warnings: [],
   };
 }
+
+/**
+ * Describes a command without its output, for lists and events.
+ * @param node name of this node of a cluster; undefined for a daemon alone
+ */
+export function describeCommand(record: CommandRecord, node: string | undefined): CommandInfo {
+  const { command, owner, sessionId, warnings } = record;
+  const { spec, stdout, stderr, startedAt, endedAt } = command;
+  const outcome = command.outcome ?? soFar(command);
+  const kill = killOf(outcome);
+  return {
+    command_id: command.id,
+    session_id: sessionId,
+    ...(node !== undefined && { node }),
+    owner: owner.name,
+    command: spec.command.slice(0, MAX_LISTED_COMMAND),
+    ...(spec.args && { args: shortened(spec.args) }),
+    state: stateOf(command),
+    status: outcome.status,
+    exit_code: outcome.exitCode,
+    signal: outcome.signal,
+    killed_by: outcome.killedBy,
+    limit: kill ? renderKill(kill) : null,
+    accepted_at: command.acceptedAt.toISOString(),
+    started_at: timeOf(startedAt),
+    ended_at: timeOf(endedAt),
+    duration_ms: Math.round(outcome.durationMs),
+    working_directory: outcome.workingDirectory ?? spec.cwd ?? null,
+    stdout_bytes: stdout.bytes,
+    stderr_bytes: stderr.bytes,
+    tty: spec.tty,
+    ...admissionOf(record),
+    resource_usage: renderUse(outcome.use),
+    warnings: [...warnings, ...outcome.warnings],
+  };
+}
+
+/** What is known of the admission of a command. */
+const admissionOf = ({ commandClass, confirmationId, checkpointId }: CommandRecord) => ({
+  ...(commandClass !== undefined && { class: commandClass }),
+  ...(confirmationId !== undefined && { confirmation_id: confirmationId }),
+  ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+});
+
+const timeOf = (time: Date | undefined): string | null => time?.toISOString() ?? null;
+
+function stateOf({ outcome, hasStarted }: Command): CommandInfo['state'] {
+  if (outcome) return 'ended';
+  return hasStarted ? 'running' : 'queued';
+}
+
+/** The first arguments, up to the length of a listed command. */
+function shortened(args: readonly string[]): string[] {
+  const kept: string[] = [];
+  let left = MAX_LISTED_COMMAND;
+  for (const arg of args) {
+    if (left <= 0) break;
+    kept.push(arg.slice(0, left));
+    left -= arg.length + 1;
+  }
+  return kept;
+}
+
+/** The error for another command with an id in use. */
+export const usedId = (id: string): AdapterError =>
+  new AdapterError('INVALID_REQUEST', `command_id ${id} belongs to another command; choose a new one`, {
+    details: { field: 'command_id' },
+  });
+
+/** The error for a repeated request whose result is no longer kept. */
+export const forgotten = (id: string): AdapterError =>
+  new AdapterError('COMMAND_NOT_FOUND', `command ${id} has run, and its result is no longer kept`, {
+    details: { command_id: id },
+  });
+
+/**
+ * Checks that input for a terminal is text.
+ * @throws AdapterError NO_RUNNING_COMMAND for bytes, and for fields of streamed inputs
+ */
+export function textOf({ offset, data, ...rest }: Request<'send_input'>): TypedInput {
+  if (offset === undefined && (data === undefined || typeof data === 'string')) return { ...rest, data };
+  const field = offset === undefined ? 'data' : 'offset';
+  const what = field === 'data' ? 'bytes' : 'an offset';
+  const message = `${what} can be sent only to a command that was run with stdin_stream and has not ended`;
+  throw new AdapterError('NO_RUNNING_COMMAND', message, { details: { field } });
+}
+
+/** The error for typed input to a command without a terminal. */
+export const noTerminal = (): AdapterError =>
+  new AdapterError(
+    'NO_RUNNING_COMMAND',
+    'a one-shot command has no terminal: give `stdin` or `stdin_stream`, or use a session',
+  );
+
+/**
+ * Checks that the bytes from `offset` on are kept.
+ * @throws AdapterError OUTPUT_EXPIRED when the stream has bytes from `offset` on, but they were not kept
+ */
+export function assertKept({ bytes, spool }: OutputStream, offset: number): void {
+  const { keptBytes } = spool;
+  if (offset < keptBytes || offset >= bytes) return;
+  throw new AdapterError('OUTPUT_EXPIRED', `only the first ${keptBytes} of ${bytes} bytes were kept`, {
+    details: { kept_bytes: keptBytes, size: bytes, why: spool.error ?? '' },
+  });
+}
+
+/** Longest reason on the wire, in characters. */
+const MAX_REASON_LENGTH = 500;
+
+/** Renders the commands of a verdict for the wire. */
+export const judgedCommands = (commands: PolicyVerdict['commands']): Answer<'check_command'>['commands'] =>
+  commands.map((command) => ({
+    command: command.text,
+    program: command.program ?? null,
+    action: command.action,
+    class: command.class,
+    reasons: command.reasons.map(shortReason),
+  }));
+
+/** Truncates a reason that is too long for the wire. */
+export const shortReason = (reason: string): string =>
+  reason.length > MAX_REASON_LENGTH ? `${reason.slice(0, MAX_REASON_LENGTH)}…` : reason;

@@ -1,15 +1,18 @@
-import { forbidden } from '../../core/protocol/permissions.js';
-import { type Principal, type AccessKind, canAccess } from '../../core/access/principal.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Limits } from '../../core/limits/limits.js';
+import { KILLED_BY, type Limits } from '../../core/limits/limits.js';
+import { forbidden } from '../../core/protocol/permissions.js';
 import type { Request } from '../../core/protocol/requests.js';
-import type { SessionEndReason } from '../../core/protocol/results.js';
+import type { EventPayload, SessionEndReason } from '../../core/protocol/results.js';
 import type { SandboxProfile } from '../../core/sandbox/profiles.js';
 import { spanText } from '../../core/time.js';
-import type { Session } from '../../engine/session/session.js';
-import type { SessionRecorder } from '../recordings/session-recorder.js';
-import type { OutputChannel } from './output-channel.js';
+import type { EndReason } from '../../engine/command/outcome.js';
+import type { Kill } from '../../engine/command/resource-use.js';
 import type { SpoolBudget } from '../../engine/output/spool.js';
+import type { Session } from '../../engine/session/session.js';
+import type { SessionRecorder } from '../session-recorder.js';
+import type { OutputChannel } from './output-channel.js';
+import { renderKill } from './rendered-limits.js';
 
 /** How long the end of a session is remembered, in milliseconds. */
 const TOMBSTONE_MS = 24 * 60 * 60 * 1000;
@@ -46,7 +49,7 @@ export interface SessionRecord {
 }
 
 /** The end of a session. */
-export interface Tombstone {
+interface Tombstone {
   /** Id of the principal that owned the session. */
   readonly owner: string;
   readonly reason: SessionEndReason;
@@ -151,4 +154,33 @@ export class SessionRegistry {
     for (const listener of [...(this.#endings.get(id) ?? [])]) listener();
     return record;
   }
+}
+
+/** Bounds on the life of sessions, in milliseconds. */
+export interface LifeLimits {
+  readonly maxLifetimeMs: number;
+  readonly idleTimeoutMs: number;
+  readonly reconnectGraceMs: number;
+}
+
+/** Details for clients of a session that ends by a deadline. */
+export const REASONS = {
+  lifetime: ({ maxLifetimeMs }) => `it was open for ${spanText(maxLifetimeMs)} (session_max_lifetime)`,
+  idle: ({ idleTimeoutMs }) => `nothing was run in it for ${spanText(idleTimeoutMs)} (session_idle_timeout)`,
+  disconnected: ({ reconnectGraceMs }) =>
+    `no client was connected to it for ${spanText(reconnectGraceMs)} (reconnect_grace)`,
+} satisfies Partial<Record<SessionEndReason, (limits: LifeLimits) => string>>;
+
+/** End reasons of a session's running command; by default, that a client has ended it. */
+export const END_REASONS: Partial<Record<SessionEndReason, EndReason>> = {
+  shutdown: { status: 'killed', killedBy: 'shutdown' },
+};
+
+/** What was ended for a limit, when that is why the session ends. */
+export function killFields(
+  reason: SessionEndReason,
+  kill: Kill | undefined,
+): Pick<EventPayload<'session_closed'>, 'killed_by' | 'limit'> {
+  const isWhy = reason === 'limit' || reason === 'failed';
+  return kill && isWhy ? { killed_by: KILLED_BY[kill.breach.resource], limit: renderKill(kill) } : {};
 }

@@ -1,7 +1,6 @@
 import type { SessionInfo } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';
-import type { LifeLimits, REASONS } from '../registry/session-ends.js';
-import type { SessionRecord } from '../registry/session-registry.js';
+import type { LifeLimits, REASONS, SessionRecord } from '../registry/session-registry.js';
 
 /** The deadline by which a session ends. */
 export type DeadlineReason = keyof typeof REASONS;

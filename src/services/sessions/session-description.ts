@@ -1,15 +1,16 @@
+import type { Principal } from '../../core/access/principal.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';
-import { describeCommand } from '../registry/command-info.js';
+import type { SessionUsage } from '../limits/session-usage.js';
+import { describeCommand } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import { renderLimits } from '../registry/rendered-limits.js';
 import type { SessionRecord } from '../registry/session-registry.js';
-import type { SessionUsage } from '../usage/session-usage.js';
-import type { Sessions } from './sessions.js';
 import type { SessionHealth } from './session-health.js';
+import type { Sessions } from './sessions.js';
 
 /** Dependencies of `SessionDescriptions`. */
-export interface SessionDescriptionsOptions {
+interface SessionDescriptionsOptions {
   readonly sessions: Pick<Sessions, 'expiryOf'>;
   readonly usage: Pick<SessionUsage, 'of'>;
   readonly health: Pick<SessionHealth, 'warningsOf'>;
@@ -92,4 +93,17 @@ const describeRunning = ({ id, spec, acceptedAt }: Command): SessionInfo['runnin
   command: spec.command,
   started_at: acceptedAt.toISOString(),
   tty: spec.tty,
+});
+
+/** A session that counts against the limits of a cluster. */
+export interface HeldSession {
+  readonly id: string;
+  /** Id of its principal; undefined for one whose sessions are not limited. */
+  readonly owner: string | undefined;
+}
+
+/** A session as it counts for its owner. Sessions of programs that need no token are not limited. */
+export const asHeld = ({ id, owner }: { readonly id: string; readonly owner: Principal }): HeldSession => ({
+  id,
+  owner: owner.isLocalPeer ? undefined : owner.id,
 });

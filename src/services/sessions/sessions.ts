@@ -1,27 +1,200 @@
 import type { Principal } from '../../core/access/principal.js';
-import { auditPrincipal } from '../../core/audit/event.js';
+import { auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
 import { nodeOf } from '../../core/cluster/node-id.js';
 import { AdapterError } from '../../core/errors.js';
-import { ID_BYTES, sessionIdFrom } from '../../core/ids.js';
+import { ID_BYTES, type IdOptions, sessionIdFrom } from '../../core/ids.js';
+import type { LimitName, Limits } from '../../core/limits/limits.js';
+import type { Log } from '../../core/logging/log.js';
+import type { Metrics } from '../../core/metrics/metrics.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import { chooseProfile } from '../../core/sandbox/status.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
-import { randomBytes } from '../../engine/system/random.js';
-import type { ReportedProcess } from '../../engine/process/background-processes.js';
-import { Session } from '../../engine/session/session.js';
+import { chooseProfile } from '../../core/sandbox/status.js';
+import type { Command } from '../../engine/command/command.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
-import { boundLimits } from '../registry/command-limits.js';
-import type { Caller } from '../registry/caller.js';
+import type { ReportedProcess } from '../../engine/process/background-processes.js';
+import { Session, type SessionListener } from '../../engine/session/session.js';
+import { randomBytes } from '../../engine/system/random.js';
+import type { Quotas } from '../access/admission.js';
+import type { Confirmations } from '../confirmations/confirmations.js';
+import { assertEnterable, enterableDirectory, type Executions, shellFor } from '../executions.js';
+import type { ShellGate } from '../gate/startup-gate.js';
+import type { SessionUsage } from '../limits/session-usage.js';
+import type { Recordings } from '../recordings.js';
+import type { Caller, EventSink } from '../registry/caller.js';
+import type { CommandRegistry } from '../registry/command-registry.js';
 import { OutputChannel } from '../registry/output-channel.js';
-import { SessionAttachments } from './session-attachments.js';
-import { type Expiry, expiryOf, SessionDeadlines } from './session-deadlines.js';
-import { asHeld, type HeldSession } from './held-session.js';
-import type { OpenOptions, SessionsOptions } from './sessions-options.js';
-import { touch } from './session-activity.js';
-import { sessionListener } from './session-listener.js';
-import { END_REASONS, killFields, REASONS } from '../registry/session-ends.js';
-import { type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
-import { assertEnterable, enterableDirectory, shellFor } from '../users/places.js';
+import { boundLimits } from '../registry/rendered-limits.js';
+import { END_REASONS, killFields, REASONS, type SessionRecord, SessionRegistry } from '../registry/session-registry.js';
+import type { SessionRecorder } from '../session-recorder.js';
+import { asHeld, type HeldSession } from './session-description.js';
+import { type DeadlineLimits, type Expiry, expiryOf, SessionDeadlines } from './session-deadlines.js';
+
+/** Dependencies of `SessionAttachments`. */
+interface AttachmentsOptions {
+  readonly sessions: SessionRegistry;
+  readonly usage: Pick<SessionUsage, 'remove'>;
+  /** Called when a session has lost its last follower: from now on it ends unless a client comes back in time. */
+  readonly onAbandoned: () => void;
+}
+
+/** Attaches clients to sessions: as followers, for which a session waits, or as observers. */
+class SessionAttachments {
+  readonly #options: AttachmentsOptions;
+
+  constructor(options: AttachmentsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes a client follow a session, and replays the events it missed; or makes it observe the session.
+   * @throws AdapterError SESSION_NOT_FOUND; INVALID_REQUEST for a caller without events
+   */
+  attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
+    const record = this.#options.sessions.get(request.session_id, principal, 'see');
+    if (!sink)
+      throw new AdapterError(
+        'INVALID_REQUEST',
+        'attach_session needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
+      );
+    const { from_seq: fromSeq, max_bytes_per_second: rate } = request;
+    if (rate !== undefined) return this.#observe(record, sink, rate, fromSeq);
+    const { channel } = record;
+    for (const command of commandsIn(record)) channel.open(command);
+    const replay = fromSeq === undefined ? undefined : channel.replay(sink, fromSeq);
+    channel.follow(sink);
+    record.abandonedSince = undefined;
+    return {
+      session_id: record.id,
+      next_seq: channel.nextSeq,
+      replayed: replay?.events.length ?? 0,
+      gap: replay?.gap ? { from_seq: replay.gap.fromSeq, to_seq: replay.gap.toSeq } : null,
+    };
+  }
+
+  /**
+   * Ends what `attach` has begun: the client neither follows nor observes the session any more.
+   * @throws AdapterError SESSION_NOT_FOUND
+   */
+  leave({ session_id: id }: Request<'detach_session'>, { principal, sink }: Caller): Answer<'detach_session'> {
+    const record = this.#options.sessions.get(id, principal, 'see');
+    if (sink && record.channel.unfollow(sink)) this.#noteUnfollowed(record);
+    return { session_id: id };
+  }
+
+  /** Handles the end of a connection: its sessions wait for a reconnect. */
+  detach(sink: EventSink): void {
+    this.#options.usage.remove(sink);
+    for (const record of this.#options.sessions.all()) {
+      if (record.channel.unfollow(sink)) this.#noteUnfollowed(record);
+    }
+  }
+
+  /** Observers do not keep a session open. */
+  #observe(record: SessionRecord, sink: EventSink, rate: number, fromSeq?: number): Answer<'attach_session'> {
+    const { channel } = record;
+    const wasFollowed = channel.followers > 0;
+    const nextSeq = channel.observe(sink, rate, fromSeq);
+    if (wasFollowed) this.#noteUnfollowed(record);
+    for (const command of commandsIn(record)) channel.openForObservers(command);
+    return { session_id: record.id, next_seq: nextSeq, replayed: 0, gap: null };
+  }
+
+  /** A session that no client follows any more waits for one. */
+  #noteUnfollowed(record: SessionRecord): void {
+    if (record.channel.followers > 0 || record.isHidden) return;
+    record.abandonedSince = performance.now();
+    this.#options.onAbandoned();
+  }
+}
+
+/** The commands that run, or wait. */
+const commandsIn = ({ session: { running, queued } }: SessionRecord): readonly Command[] =>
+  running ? [running, ...queued] : queued;
+
+/** Bounds of sessions, from the configuration. Times are in milliseconds. */
+export interface SessionLimits extends DeadlineLimits {
+  readonly maxSessions: number;
+  readonly killGraceMs: number;
+  readonly wedgeTimeoutMs: number;
+  readonly spoolMaxBytes: number;
+  readonly replayMaxBytes: number;
+  /** Limits on all processes of a session together. */
+  readonly resources: Limits;
+  /** Limits that the platform cannot enforce. */
+  readonly unenforceable: readonly LimitName[];
+}
+
+/** Dependencies of `Sessions`. */
+export interface SessionsOptions extends IdOptions {
+  readonly executions: Pick<Executions, 'of'>;
+  readonly commands: CommandRegistry;
+  readonly limits: () => SessionLimits;
+  readonly gate: Pick<ShellGate, 'admit'>;
+  readonly confirmations: Pick<Confirmations, 'endSession'>;
+  readonly metrics: Metrics;
+  readonly usage: SessionUsage;
+  readonly recordings: Pick<Recordings, 'begin' | 'end' | 'discard'>;
+  readonly audit: AuditTrail;
+  readonly quotas: Pick<Quotas, 'admitSession'>;
+  /** Called when a session has ended, so that its place is free. */
+  readonly onEnded?: ((session: HeldSession) => void) | undefined;
+  readonly log: Log;
+}
+
+/** How a session is opened, besides what the client has asked for. */
+interface OpenOptions {
+  readonly isHidden?: boolean | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Restarts the idle time of a session after a command was run or has ended. */
+function touch(record: SessionRecord): void {
+  record.lastUsedAt = new Date();
+  // A client that uses the session without following it still counts as present.
+  if (record.abandonedSince !== undefined) {
+    record.abandonedSince = record.channel.followers > 0 ? undefined : performance.now();
+  }
+  record.lastUsedTicks = performance.now();
+}
+
+/** Receivers of what happens in sessions. */
+interface SessionObservers extends Pick<SessionsOptions, 'usage' | 'metrics' | 'audit'> {
+  readonly sessions: SessionRegistry;
+  /** Called when a session is of no use any more. */
+  readonly onDone: (id: string, reason: SessionEndReason, detail: string) => void;
+}
+
+/** Makes the listeners of sessions: they pass what happens in a session on to its clients, the audit log and metrics. */
+const sessionListener =
+  ({ sessions, usage, metrics, audit, onDone }: SessionObservers) =>
+  (id: string, recorder: SessionRecorder | undefined): SessionListener => {
+    return {
+      tap: recorder,
+      onLingering: () => {
+        const record = sessions.find(id);
+        if (record) usage.watch(record);
+      },
+      onAwaitingInput: ({ id: command_id, prompt }, certainty) => {
+        const event = { command_id, session_id: id, prompt, certainty };
+        sessions.find(id)?.channel.announce('awaiting_input', event);
+      },
+      onShellReplaced: (why) => {
+        metrics.shellReplaced(why);
+      },
+      onRefused: ({ destination, reason, message }) => {
+        const record = sessions.find(id);
+        const principal = record && auditPrincipal(record.owner);
+        const details = { destination, reason, message };
+        audit.record({ event: 'egress_refused', principal, session_id: id, details });
+      },
+      onFailed: (error) => {
+        onDone(id, 'failed', `its shell could not be started again: ${error.message}`);
+      },
+      onExceeded: ({ resource, limit }) => {
+        onDone(id, 'limit', `it exceeded its limit on ${resource}, ${limit}, though all in it was ended`);
+      },
+    };
+  };
 
 /** Default terminal size, in characters: wide, so that tools do not wrap their output. */
 const DEFAULT_COLS = 200;

@@ -9,17 +9,31 @@ import {
   type FastifyServerFactory,
 } from 'fastify';
 
-import { isLoopbackAddress } from '../../core/ip-address.js';
 import { statusOf } from '../../core/error-catalogue/catalogue.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import { isLoopbackAddress } from '../../core/ip-address.js';
 import type { Log } from '../../core/logging/log.js';
-import type { Readiness } from '../../services/machine/readiness.js';
-import type { Admission } from '../../services/access/admission.js';
-import type { Refusals } from '../../services/access/refusals.js';
+import { isToolFormat, isToolSet, TOOL_FORMATS, TOOL_SET_NAMES } from '../../core/tools/tool-sets.js';
+import { isNestedDeeper } from '../../core/validation/json-depth.js';
+import type { Admission, Refusals } from '../../services/access/admission.js';
+import type { Readiness } from '../../services/machine/machine.js';
 import { forwardingOf, isOfPage, type OriginPolicy, refusalOf } from '../access.js';
 import { originOf, type RequestAuthentication } from './authentication.js';
-import { readJsonBodies } from './json-body.js';
-import { retryAfterOf } from './retry-after.js';
+import { retryAfterOf } from './http-requests.js';
+
+/** Levels of arrays and objects in a request: schemas of tools, the deepest values that clients send, have about 20. */
+const MAX_DEPTH = 100;
+
+const TOO_DEEP = `the JSON nests arrays and objects in more than ${MAX_DEPTH} levels`;
+
+/** Reads the bodies of requests as JSON: 400 for what is nested too deep, or is no JSON. */
+function readJsonBodies(routes: FastifyInstance): void {
+  const parse = routes.getDefaultJsonParser('error', 'error');
+  routes.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (isNestedDeeper(body, MAX_DEPTH)) done(Object.assign(new Error(TOO_DEEP), { statusCode: 400 }));
+    else void parse(request, body, done);
+  });
+}
 
 /** Answer of `/healthz`: the service name shows a daemon that another one uses its port. */
 const HEALTHY = { status: 'ok', service: 'shell-adapter' } as const;
@@ -222,3 +236,31 @@ function answerFailure(error: Error & { readonly statusCode?: number }, reply: F
   log.error('a request failed unexpectedly', { error: error.stack ?? String(error) });
   sendError(reply, 500, { code: 'INTERNAL', message: 'internal error; the log has the details' });
 }
+
+/**
+ * `GET /v1/tools`: the adapter's tools, for the `tools` field of a model request. `?format=openai` or
+ * `?format=anthropic` returns `{ "tools": […] }`; without `format` the answer contains both, under these names.
+ * `?tools=` selects a set, see `TOOL_SETS`; the default is `all`.
+ */
+export const toolRoutes =
+  ({ authenticate: onRequest }: RequestAuthentication) =>
+  (routes: FastifyInstance): void => {
+    routes.get<{ Querystring: { readonly format?: unknown; readonly tools?: unknown } }>(
+      '/v1/tools',
+      { onRequest },
+      async ({ query }) => {
+        const { format, tools = 'all' } = query;
+        if (!isToolSet(tools)) throw unknown('tools', tools, TOOL_SET_NAMES);
+        // Few daemons are asked for them.
+        const { toolDefinitions } = await import('../../core/tools/definitions.js');
+        if (format === undefined) {
+          return Object.fromEntries(TOOL_FORMATS.map((name) => [name, toolDefinitions(name, tools)]));
+        }
+        if (isToolFormat(format)) return { tools: toolDefinitions(format, tools) };
+        throw unknown('format', format, TOOL_FORMATS);
+      },
+    );
+  };
+
+const unknown = (field: string, value: unknown, known: readonly string[]): AdapterError =>
+  new AdapterError('INVALID_REQUEST', `${field}: ${JSON.stringify(value)} is unknown; there are ${known.join(', ')}`);

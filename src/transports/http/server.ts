@@ -7,8 +7,8 @@ import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 import type { Admission } from '../../services/access/admission.js';
-import { gateConnections } from './connection-gate.js';
-import type { PatientRequests } from './patient-requests.js';
+import { gateConnections } from './refused-connection.js';
+import type { PatientRequests } from './http-requests.js';
 import { buildRoutes, type RouteOptions } from './routes.js';
 import { listenOnUnixSocket } from './unix-socket.js';
 

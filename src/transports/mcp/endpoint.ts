@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { RequestAuthentication } from '../http/authentication.js';
-import { traceIn } from '../http/trace-headers.js';
+import { traceIn } from '../http/http-requests.js';
 import type { McpAnswers, McpAnswersOptions } from './answers.js';
 import { clientOptions } from './client-options.js';
 

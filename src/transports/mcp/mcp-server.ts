@@ -1,6 +1,6 @@
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
   createRequestStateCodec,
   inputRequired,
@@ -12,21 +12,39 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
-import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import type { Role } from '../../core/access/roles.js';
 import { AdapterError } from '../../core/errors.js';
-import { toolFailure } from '../../core/tools/answer.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
+import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import type { RequestName } from '../../core/protocol/requests.js';
+import { type ToolError, toolFailure } from '../../core/tools/answer.js';
 import { parseArguments } from '../../core/tools/call-arguments.js';
 import { toolInstructions } from '../../core/tools/instructions.js';
-import type { Tool } from '../../core/tools/tool.js';
 import type { ToolSet } from '../../core/tools/tool-sets.js';
+import type { Tool } from '../../core/tools/tool.js';
 import { findTool, TOOL_SETS } from '../../core/tools/tools.js';
-import { questionFor, readDecision } from './operator-question.js';
-import type { Progress } from './progress.js';
+import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { StartDirectory } from './start-directory.js';
-import type { ToolBackend } from './tool-backend.js';
-import { type CallContext, callTool, continueWaiting, type ToolOutcome, type WaitingCommand } from './tool-call.js';
+import {
+  type CallContext,
+  callTool,
+  continueWaiting,
+  type Progress,
+  questionFor,
+  readDecision,
+  type ToolOutcome,
+  type WaitingCommand,
+} from './tool-call.js';
+
+/** The result of a request: the daemon's answer, or an error. */
+export type Reply = object | { readonly error: ToolError };
+
+/** Executes the requests of tools: the daemon itself, or a client of one. */
+export interface ToolBackend {
+  /** Makes a request; returns its answer or its error. Never rejects. */
+  request(name: RequestName, payload: unknown): Promise<Reply>;
+  /** Returns the same backend for requests that belong to a trace. Undefined where traces are not passed on. */
+  within?(trace: TraceCarrier): ToolBackend;
+}
 
 /** Lets an operator decide at an MCP client. */
 export interface OperatorAccess {
@@ -37,7 +55,7 @@ export interface OperatorAccess {
 }
 
 /** Options of an MCP server. */
-export interface McpServerOptions {
+interface McpServerOptions {
   readonly backend: ToolBackend;
   /** Version of the adapter. */
   readonly version: string;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Tool } from '../../core/tools/tool.js';
 import { WORKSPACE } from '../../core/tools/tools.js';
-import type { ToolBackend } from './tool-backend.js';
+import type { ToolBackend } from './mcp-server.js';
 
 /** Sources of the start directory of one client's commands. */
 export interface StartOptions {

@@ -1,13 +1,125 @@
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+
 import { linkSignals, onAbort } from '../../core/abort.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import { terminate } from '../../core/termination.js';
 import { type ToolAnswer, toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
 import type { CallFacts } from '../../core/tools/next-step.js';
 import type { Tool } from '../../core/tools/tool.js';
-import type { OperatorDecision } from './operator-question.js';
-import { type Progress, reportProgress } from './progress.js';
 import type { StartDirectory } from './start-directory.js';
-import type { Reply, ToolBackend } from './tool-backend.js';
+import type { Reply, ToolBackend } from './mcp-server.js';
+
+/** A person's decision on a command. */
+interface OperatorDecision {
+  readonly decision: 'approve' | 'reject';
+  readonly justification: string | undefined;
+}
+
+/** Longest question to a person, in characters. A longer one is not asked: truncation would hide its end. */
+const MAX_QUESTION = 4000;
+
+/** Longest reason that a person can give, in characters; longer ones are truncated. */
+const MAX_REASON = 500;
+
+/**
+ * Control characters, format characters and separators: invisible, or able to change the order in which text is shown.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * Returns the form that asks the person at an MCP client about a command; undefined when the command is too long to be
+ * shown completely.
+ * @param payload the request of the command
+ * @param terms the daemon's terms of its confirmation
+ */
+export function questionFor(
+  payload: Readonly<Record<string, unknown>>,
+  terms: Readonly<Record<string, unknown>>,
+): ElicitRequestFormParams | undefined {
+  const { command, args, env, stdin } = payload;
+  const given = Object.entries({ args, env, stdin }).filter(([, value]) => value !== undefined);
+  const lines = [
+    'The agent wants to run a command that needs your approval:',
+    '',
+    visible(String(command)),
+    ...given.map(([name, value]) => `${name}: ${visible(JSON.stringify(value))}`),
+    '',
+    `Directory: ${visible(String(terms['working_directory']))}`,
+    `Reasons: ${visible((terms['reasons'] as readonly string[]).join('; '))}`,
+  ];
+  const message = lines.join('\n');
+  if (message.length > MAX_QUESTION) return undefined;
+  return {
+    message,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        decision: { type: 'string', title: 'Run it?', enum: ['approve', 'reject'] },
+        reason: { type: 'string', title: 'Why (optional)', maxLength: MAX_REASON },
+      },
+      required: ['decision'],
+    },
+  };
+}
+
+/**
+ * Reads a client's answer to the form; undefined when the person has not decided. Only the word `approve` approves: a
+ * form that is accepted without it, as by a client that accepts everything, does not.
+ */
+export function readDecision(answer: unknown): OperatorDecision | undefined {
+  const { action, content } = (answer ?? {}) as { readonly action?: unknown; readonly content?: unknown };
+  if (action === 'decline') return { decision: 'reject', justification: undefined };
+  const { decision, reason } = (content ?? {}) as { readonly decision?: unknown; readonly reason?: unknown };
+  if (action !== 'accept' || (decision !== 'approve' && decision !== 'reject')) return undefined;
+  const justification = typeof reason === 'string' && reason !== '' ? reason.slice(0, MAX_REASON) : undefined;
+  return { decision, justification };
+}
+
+/**
+ * Makes all characters of a text visible: invisible ones are replaced by their code points; line breaks and tabs are
+ * kept.
+ */
+const visible = (text: string): string =>
+  text.replaceAll(UNSEEN, (character) =>
+    character === '\n' || character === '\t' ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+
+/** Progress of a command. */
+export interface Progress {
+  /** Time since its start, in seconds. */
+  readonly seconds: number;
+  /** The last line that it has printed. */
+  readonly message: string;
+}
+
+/** Interval of progress reports, in milliseconds. */
+const PROGRESS_MS = 1000;
+
+/** Longest line in a progress report, in characters; longer ones are truncated. */
+const MAX_MESSAGE = 200;
+
+/** Reports the progress of a command every second, until disposed. */
+function reportProgress(commandId: string, backend: ToolBackend, onProgress: (progress: Progress) => void): Disposable {
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    void backend.request('wait_command', { command_id: commandId, timeout_ms: 0 }).then((reply) => {
+      // The command has ended, or waits for a confirmation.
+      if ('error' in reply || !('stdout' in reply)) return;
+      onProgress({ seconds: (performance.now() - startedAt) / 1000, message: lastLineOf(String(reply.stdout)) });
+    });
+  }, PROGRESS_MS);
+  return {
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+    },
+  };
+}
+
+/** The last line that is not blank, without control characters. */
+function lastLineOf(output: string): string {
+  const lines = output.split(/[\r\n]+/).filter((line) => line.trim() !== '');
+  return (lines.at(-1) ?? 'running').replace(/\p{Cc}/gu, '').slice(0, MAX_MESSAGE);
+}
 
 /** Signals and callbacks of the client that waits for a call. */
 interface ToolListener {

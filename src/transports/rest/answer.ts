@@ -2,12 +2,15 @@ import type { FastifyReply } from 'fastify';
 
 import { ERROR_CATALOGUE, statusOf } from '../../core/error-catalogue/catalogue.js';
 import type { ErrorBody } from '../../core/errors.js';
+import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import { withJsonBytes } from '../../core/rest/json-bytes.js';
 import type { Keepable } from '../../core/rest/kept-answers.js';
+import type { SecretMask } from '../../core/secrets/secret-mask.js';
 import type { TraceCarrier } from '../../core/traces/traces.js';
 import type { Caller, EventSink } from '../../services/registry/caller.js';
 import type { Reply } from '../dispatch.js';
-import { retryAfterOf } from '../http/retry-after.js';
+import type { EventStream } from '../http/event-stream.js';
+import { retryAfterOf } from '../http/http-requests.js';
 
 /** A request as it has come. */
 export interface Asked {
@@ -54,3 +57,44 @@ export function sendAnswer(to: FastifyReply, { status, text, reply, isRepeated }
 
 /** The error of a reply; undefined for an answer. */
 export const errorIn = (reply: Reply): ErrorBody | undefined => ('error' in reply ? reply.error : undefined);
+
+/** An answer of server-sent events as a destination of the protocol's events. */
+export class EventStreamSink implements EventSink {
+  readonly id = crypto.randomUUID();
+  readonly #stream: EventStream;
+  readonly #mask: SecretMask['value'];
+  readonly #onSent: (event: EventName, payload: unknown) => void;
+
+  /** @param onSent called after each event */
+  constructor(
+    stream: EventStream,
+    mask: SecretMask['value'],
+    onSent: (event: EventName, payload: unknown) => void = () => undefined,
+  ) {
+    this.#stream = stream;
+    this.#mask = mask;
+    this.#onSent = onSent;
+  }
+
+  send<N extends EventName>(event: N, payload: EventPayload<N>): void {
+    // Output was masked when it was read.
+    const shown = event === 'command_output' ? payload : this.#mask(payload);
+    this.#stream.sendText(event, JSON.stringify(withJsonBytes(shown)));
+    this.#onSent(event, payload);
+  }
+
+  pendingBytes(): number {
+    return this.#stream.pendingBytes;
+  }
+
+  onDrained(listener: () => void): void {
+    this.#stream.onDrained(listener);
+  }
+}
+
+/** The sink of a request whose client gets no events: what belongs to it ends with its connection. */
+export const silentSink = (): EventSink => ({
+  id: crypto.randomUUID(),
+  send: () => undefined,
+  pendingBytes: () => 0,
+});

@@ -1,21 +1,180 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import { asyncApiDocument } from '../../core/descriptions/async-api.js';
+import { openApiDocument } from '../../core/descriptions/open-api.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/logging/log.js';
-import { fromJsonBytes } from '../../core/rest/json-bytes.js';
 import { type RequestName, requests } from '../../core/protocol/requests.js';
-import { KeptAnswers } from '../../core/rest/kept-answers.js';
+import type { EventName } from '../../core/protocol/results.js';
+import { fromJsonBytes } from '../../core/rest/json-bytes.js';
+import { KeptAnswers, type KeptBounds } from '../../core/rest/kept-answers.js';
+import type { Authentication } from '../../services/access/access.js';
 import type { EventSink } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
-import { endConnection } from '../connection.js';
+import { beginConnection, endConnection, onAccessEnd } from '../connection.js';
 import { dispatch, refuseOversized } from '../dispatch.js';
 import { originOf, type RequestAuthentication } from '../http/authentication.js';
-import { goneSignal } from '../http/gone-signal.js';
-import { traceIn } from '../http/trace-headers.js';
-import { answerOf, type Asked, type RestAnswer, sendAnswer } from './answer.js';
-import { silentSink } from './event-stream-sink.js';
-import { fingerprintOf, IDEMPOTENCY_BOUNDS, idempotencyKeyOf } from './idempotency-key.js';
-import { streamAnswer } from './stream-answer.js';
+import { EventStream } from '../http/event-stream.js';
+import { goneSignal, traceIn, whenOver } from '../http/http-requests.js';
+import { answerOf, type Asked, errorIn, EventStreamSink, type RestAnswer, sendAnswer, silentSink } from './answer.js';
+
+/** Longest key, in characters. */
+const MAX_KEY_LENGTH = 255;
+
+/** Bounds on the answers that are kept for repeated requests: an hour, and for each token 1000 answers, 16 MiB. */
+const IDEMPOTENCY_BOUNDS: KeptBounds = {
+  maxAgeMs: 3_600_000,
+  maxAnswers: 1000,
+  maxCharacters: 16 * 1024 * 1024,
+};
+
+/**
+ * The header `Idempotency-Key` of a request; undefined without one.
+ * @throws AdapterError INVALID_REQUEST for an empty or too long one
+ */
+function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
+  throw new AdapterError('INVALID_REQUEST', `Idempotency-Key must be one text of 1 to ${MAX_KEY_LENGTH} characters`);
+}
+
+/** Equal for the same request with the same payload. */
+const fingerprintOf = (name: string, payload: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([name, payload]))
+    .digest('base64');
+
+/** Never the name of an end: a subscription that lasts until the client closes its connection. */
+const NEVER = 'never';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Ends a stream when what it is for has ended, which may have been before it is known what that is. */
+class StreamEnd {
+  readonly #end: () => void;
+  readonly #ended = new Set<string>();
+  #awaited: string | undefined;
+
+  constructor(end: () => void) {
+    this.#end = end;
+  }
+
+  /** Notes that something has ended; undefined is harmless. */
+  note(name: string | undefined): void {
+    if (name === undefined) return;
+    this.#ended.add(name);
+    if (name === this.#awaited) this.#end();
+  }
+
+  /** Waits for the end of something; undefined ends the stream at once. */
+  await(name: string | undefined): void {
+    this.#awaited = name;
+    if (name === undefined || this.#ended.has(name)) this.#end();
+  }
+}
+
+/** The name of what an event says to have ended; undefined for other events. */
+function endNameOf(event: EventName, payload: unknown): string | undefined {
+  const { command_id: command, session_id: session, watch_id: watch } = payload as Fields;
+  if (event === 'watch_ended') return String(watch);
+  if (event === 'command_finished') return String(command);
+  return event === 'session_closed' ? String(session) : undefined;
+}
+
+/** The name of what a stream goes on for after its answer; undefined when the answer is its end. */
+function subscriptionEnd({ name, payload }: Asked, { reply, isRepeated }: RestAnswer): string | undefined {
+  // The events of a repeated request go to the connection of the first one.
+  if (isRepeated || errorIn(reply)) return undefined;
+  return Object.hasOwn(SUBSCRIPTION_ENDS, name) ? SUBSCRIPTION_ENDS[name]?.(reply, payload as Fields) : undefined;
+}
+
+/** By the name of the request: the name of the end, from answer and payload. */
+const SUBSCRIPTION_ENDS: Readonly<Record<string, (answer: Fields, payload: Fields) => string | undefined>> = {
+  attach_session: ({ session_id: id }) => String(id),
+  subscribe: ({ topics }) => ((topics as readonly unknown[]).length > 0 ? NEVER : undefined),
+  watch_resources: ({ interval_ms: ms }) => (ms === 0 ? undefined : NEVER),
+  watch_paths: ({ watch_id: id }) => String(id),
+  execute_command: ({ status, command_id: id }, { stream }) =>
+    status === 'running' && stream === true ? String(id) : undefined,
+};
+
+/** Where an answer goes, and how it is made. */
+interface StreamContext extends Pick<Authentication, 'ended'> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly services: Services;
+  /** Never rejects. */
+  readonly answer: (asked: Asked, sink: EventSink) => Promise<RestAnswer>;
+}
+
+/**
+ * Answers a request with server-sent events: those of the protocol, and `NAME_result` with the answer. The stream ends
+ * with the answer, or, after one that begins a subscription, with what was subscribed to. An error before any event is
+ * sent as JSON, with its status.
+ */
+async function streamAnswer(given: Asked, context: StreamContext): Promise<FastifyReply> {
+  const { reply, services } = context;
+  const asked = { ...given, payload: withStream(given) };
+  const stream = new EventStream();
+  const streamEnd = new StreamEnd(() => {
+    stream.end(false);
+  });
+  const sink = new EventStreamSink(stream, services.secrets.value, (event, payload) => {
+    streamEnd.note(endNameOf(event, payload));
+  });
+  const answering = context.answer(asked, sink);
+  attend(asked, { stream, sink, answering }, context);
+  const first = await Promise.race([stream.begun, answering]);
+  if (first && errorIn(first.reply) && !stream.hasBegun) {
+    stream.destroy();
+    return sendAnswer(reply, first);
+  }
+  void answering.then((answer) => {
+    stream.sendText(`${asked.name}_result`, answer.text);
+    streamEnd.await(subscriptionEnd(asked, answer));
+  });
+  return reply
+    .type('text/event-stream; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no')
+    .send(stream.body);
+}
+
+/** A stream under way. */
+interface Streaming {
+  readonly stream: EventStream;
+  readonly sink: EventSink;
+  readonly answering: Promise<RestAnswer>;
+}
+
+/** Keeps the client among the connections until its connection, or its access, ends. */
+function attend(asked: Asked, { stream, sink, answering }: Streaming, context: StreamContext): void {
+  const { request, reply, services } = context;
+  const caller = asked.callerWith(sink);
+  beginConnection(services, caller);
+  const stopWatching = onAccessEnd(context, (message) => {
+    sink.send('access_ended', { message });
+    stream.end(false);
+  });
+  void whenOver(request, reply).then(async () => {
+    stopWatching();
+    services.connections.remove(caller);
+    // A request with a key goes on: its client comes back for the answer.
+    if (asked.key !== undefined) await answering;
+    endConnection(services, sink);
+  });
+}
+
+/** A client that wants events wants those of its command. */
+function withStream({ name, payload }: Asked): unknown {
+  if (name !== 'execute_command' || typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    return payload;
+  return { stream: true, ...payload };
+}
 
 const PATH = '/v1/requests/:name';
 
@@ -164,3 +323,25 @@ const keyReused = (key: string): AdapterError =>
 
 const notJson = () =>
   Object.assign(new Error('the body must be JSON, with Content-Type: application/json'), { statusCode: 415 });
+
+/** Adds `GET /openapi.json`, which describes the requests over HTTP, and `GET /asyncapi.json`, for Socket.IO. */
+export const descriptionRoutes =
+  ({ authenticate: onRequest }: RequestAuthentication, version: string) =>
+  (routes: FastifyInstance): void => {
+    let described: string | undefined;
+    routes.get('/openapi.json', { onRequest }, (_request, reply) => {
+      // It takes 75 ms, and is always the same.
+      described ??= JSON.stringify(openApiDocument(version));
+      return reply.type('application/json; charset=utf-8').send(described);
+    });
+    // The same, but for the address by which the daemon was reached: there is one as a rule.
+    let placed: { readonly address: string; readonly text: string } | undefined;
+    routes.get('/asyncapi.json', { onRequest }, ({ host, protocol }, reply) => {
+      const address = `${protocol}://${host}`;
+      if (placed?.address !== address) {
+        const document = asyncApiDocument(version, { host, isEncrypted: protocol === 'https' });
+        placed = { address, text: JSON.stringify(document) };
+      }
+      return reply.type('application/json; charset=utf-8').send(placed.text);
+    });
+  };

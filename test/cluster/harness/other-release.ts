@@ -9,7 +9,7 @@ import { Server, type Socket as ServedSocket } from 'socket.io';
 import { io, type Socket } from 'socket.io-client';
 
 import { LINK_VERSION, type LinkIdentity } from '../../../src/core/cluster/link-messages.js';
-import { LinkSecret, randomNonce } from '../../../src/services/access/link-proof.js';
+import { LinkSecret, randomNonce } from '../../../src/services/access/dashboard-links.js';
 import type { NodeCertificate } from './certificates.js';
 import type { TestCluster, TestWorker } from './cluster.js';
 

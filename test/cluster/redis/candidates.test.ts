@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { SharedPlaces } from '../../../src/cluster/places.js';
-import { RedisConnection } from '../../../src/cluster/registry/redis/connection.js';
-import { RedisRegistry } from '../../../src/cluster/registry/redis/redis-registry.js';
-import type { OwnSessionNode, SessionNode } from '../../../src/cluster/session-nodes.js';
+import { RedisConnection } from '../../../src/cluster/registry/redis-connection.js';
+import { RedisRegistry } from '../../../src/cluster/registry/redis-registry.js';
+import type { OwnSessionNode, SessionNode } from '../../../src/cluster/placement.js';
 import { AdapterError } from '../../../src/core/errors.js';
 import { canRunRedis, RedisServer } from '../harness/redis.js';
 

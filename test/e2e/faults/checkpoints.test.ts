@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import type { Job, JobOf, JobResults, StoreOptions } from '../../../src/engine/checkpoints/job.js';
-import type { WorkerReply } from '../../../src/engine/checkpoints/worker/run-job.js';
+import type { WorkerReply } from '../../../src/engine/checkpoints/run-job.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, MIB, settled } from '../../support/measure.js';
 import { cpuMs, isRunning } from '../../support/processes.js';
@@ -27,7 +27,7 @@ import { describeTree, makeTree } from '../../support/tree.js';
 import { WireClient } from '../../support/wire.js';
 import { makeFolder } from '../cli/support.js';
 
-const WORKER = fileURLToPath(new URL('../../../dist/engine/checkpoints/worker/main.js', import.meta.url));
+const WORKER = fileURLToPath(new URL('../../../dist/engine/checkpoints/worker-main.js', import.meta.url));
 const NOBODY = 65_534;
 /** What it starts with, and then the worker: another user, if need be. */
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];

@@ -59,7 +59,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
 
   const programs = () =>
     descendantsOf(daemon.pid).filter(
-      ({ command }) => command.endsWith('/files/worker/main.js') && !command.includes('bwrap'),
+      ({ command }) => command.endsWith('/files/worker-main.js') && !command.includes('bwrap'),
     );
 
   /** Programs that wait for a job end after some seconds. */

@@ -5,8 +5,13 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type CertificateUse, examineCertificate, type NodeCredentials } from '../../../src/doctor/certificates.js';
-import { type ClusterSurroundings, examineCluster } from '../../../src/doctor/cluster.js';
+import {
+  type CertificateUse,
+  type ClusterSurroundings,
+  examineCertificate,
+  examineCluster,
+  type NodeCredentials,
+} from '../../../src/doctor/cluster.js';
 import { CertificateAuthority, type NodeCertificate } from '../../cluster/harness/certificates.js';
 import { canRunRedis, freePort, RedisServer } from '../../cluster/harness/redis.js';
 

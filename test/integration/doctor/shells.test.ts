@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { examineShells } from '../../../src/doctor/shells.js';
+import { examineShells } from '../../../src/doctor/engine.js';
 import { findShell, installedShells } from '../../../src/engine/shells/list.js';
 
 const PATH = process.env['PATH'] ?? '';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { examineUsers } from '../../../src/doctor/users.js';
+import { examineUsers } from '../../../src/doctor/engine.js';
 import { TokenFiles } from '../../../src/services/access/token-files.js';
 import { itRoot } from '../../support/root.js';
 

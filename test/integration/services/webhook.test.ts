@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 
 import type { Notification } from '../../../src/core/notifications/notification.js';
-import { Webhook } from '../../../src/services/notifications/webhook.js';
+import { Webhook } from '../../../src/services/notifications.js';
 
 const PUSHED = 300;
 /** Of them, one is under way, and this many wait. */

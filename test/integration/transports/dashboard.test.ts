@@ -6,8 +6,7 @@ import { brotliCompressSync, gunzipSync } from 'node:zlib';
 import { fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { readDashboard } from '../../../src/transports/dashboard/files.js';
-import { addPages } from '../../../src/transports/dashboard/pages.js';
+import { addPages, readDashboard } from '../../../src/transports/dashboard.js';
 
 const PAGE = '<!doctype html><title>page</title>';
 const SCRIPT = 'export const answer = 42;'.repeat(50);

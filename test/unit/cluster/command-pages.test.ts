@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { cursorOf, mergePages } from '../../../src/cluster/command-pages.js';
+import { cursorOf, mergePages } from '../../../src/cluster/gather.js';
 
 /** Commands of a node, the newest first: their places, and when they were accepted. */
 type Journal = readonly { readonly number: number; readonly accepted_at: string }[];

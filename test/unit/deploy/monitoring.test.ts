@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 
 import { ERROR_CODES } from '../../../src/core/errors.js';
 import { requests } from '../../../src/core/protocol/requests.js';
-import { PrometheusMetrics } from '../../../src/transports/http/metrics/prometheus.js';
+import { PrometheusMetrics } from '../../../src/transports/http/prometheus.js';
 import { readQuery } from './promql.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { patternsOf } from '../../../src/core/secrets/secret-mask.js';
-import { ChunkMask } from '../../../src/llm/chunk-mask.js';
+import { ChunkMask } from '../../../src/llm/providers.js';
 
 const SECRET = 'sk-ünique-0123';
 

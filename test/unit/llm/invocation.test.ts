@@ -4,7 +4,7 @@ import type { ShellProviderSettings } from '../../../src/core/llm/settings.js';
 import { generic } from '../../../src/llm/drivers/generic.js';
 import { claude } from '../../../src/llm/drivers/claude.js';
 import { assertQuestion, invocationOf } from '../../../src/llm/invocation.js';
-import { outputReader } from '../../../src/llm/output-reader.js';
+import { outputReader } from '../../../src/llm/cli-runner.js';
 import { shellSettings } from '../../support/llm/llm-settings.js';
 
 const HELLO = [{ role: 'user' as const, content: 'hello' }];

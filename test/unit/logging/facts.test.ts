@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeLine } from '../../../src/logging/escape.js';
-import { formatFacts } from '../../../src/logging/facts.js';
+import { escapeLine, formatFacts } from '../../../src/logging/logging.js';
 import { anyCharacter } from '../../support/code-points.js';
 
 const circular: Record<string, unknown> = { a: 1 };

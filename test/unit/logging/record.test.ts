@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogLevel } from '../../../src/config/model/configuration.js';
 import { parseLogFormat } from '../../../src/config/sections/log-format.js';
-import { renderRecord } from '../../../src/logging/record.js';
+import { renderRecord } from '../../../src/logging/logging.js';
 
 const RECORD = {
   time: new Date(2026, 10, 21, 21, 43, 3, 7),

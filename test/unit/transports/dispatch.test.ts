@@ -8,8 +8,8 @@ import { NO_METRICS } from '../../../src/core/metrics/metrics.js';
 import { SecretMask } from '../../../src/core/secrets/secret-mask.js';
 import { NO_TRACES } from '../../../src/core/traces/traces.js';
 import type { Caller } from '../../../src/services/registry/caller.js';
-import { NO_CLUSTER } from '../../../src/services/ports/cluster-port.js';
-import { RequestAudit } from '../../../src/services/audit/request-audit.js';
+import { NO_CLUSTER } from '../../../src/services/cluster-port.js';
+import { RequestAudit } from '../../../src/services/audit.js';
 import type { Services } from '../../../src/services/services.js';
 import { dispatch } from '../../../src/transports/dispatch.js';
 

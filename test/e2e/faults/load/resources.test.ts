@@ -162,7 +162,7 @@ describe('F12: no descriptors left', () => {
     await using daemon = await TestDaemon.startCold();
     await using client = await WireClient.connect(daemon.url);
     expect(await client.run('echo first')).toMatchObject({ stdout: 'first\n' });
-    const starters = () => descendantsOf(daemon.pid).filter(({ command }) => command.includes('starter/main.js'));
+    const starters = () => descendantsOf(daemon.pid).filter(({ command }) => command.includes('starter-main.js'));
     useUpDescriptors(daemon.pid);
     for (const { pid } of starters()) process.kill(pid, 'SIGKILL');
     await eventually(() => {

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { PeerSockets } from '../../../../src/engine/peer/peer.js';
+import { PeerSockets } from '../../../../src/engine/platform/peer.js';
 import type { PeerSocket } from '../../../../src/engine/platform/platform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
 import { findSockets, writtenEnds } from '../../../../src/engine/platform/linux/sockets.js';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type CastHeader, parseCast } from '../../../../src/core/recording/asciicast.js';
-import { RecordingFiles } from '../../../../src/engine/recording/recording-files.js';
-import { type RecordingFile, RecordingWriter } from '../../../../src/engine/recording/recording-writer.js';
+import { RecordingFiles } from '../../../../src/engine/output/recording-files.js';
+import { type RecordingFile, RecordingWriter } from '../../../../src/engine/output/recording-writer.js';
 
 let directory: string;
 let files: RecordingFiles;

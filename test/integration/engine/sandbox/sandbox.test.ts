@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { launchScript, WRONG_MOUNT } from '../../../../src/core/sandbox/launch-script.js';
 import { protectedPlaces, Sandbox } from '../../../../src/engine/sandbox/sandbox.js';
-import { PidNamespaceSockets } from '../../../../src/engine/peer/peer.js';
+import { PidNamespaceSockets } from '../../../../src/engine/platform/peer.js';
 import { canSandbox } from '../../../support/sandbox.js';
 
 let root: string;

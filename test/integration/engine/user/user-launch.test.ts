@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { Terminal } from '../../../../src/engine/shell/terminal.js';
-import { findUser } from '../../../../src/engine/user/find-user.js';
-import { UserLaunch } from '../../../../src/engine/user/user-launch.js';
+import { findUser } from '../../../../src/engine/system/find-user.js';
+import { UserLaunch } from '../../../../src/engine/sandbox/user-launch.js';
 import { itRoot } from '../../../support/root.js';
 
 const PATH = process.env['PATH'] ?? '';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { mergeAnswers, type NodeAnswer } from '../../../../src/cluster/routing/gather.js';
+import { mergeAnswers, type NodeAnswer } from '../../../../src/cluster/gather.js';
 
 const answer = (node: string, reply: object): NodeAnswer => ({ node, reply: reply as NodeAnswer['reply'] });
 

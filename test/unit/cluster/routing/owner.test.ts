@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { askOwner } from '../../../../src/cluster/routing/gather.js';
-import type { SessionNode } from '../../../../src/cluster/session-nodes.js';
+import { askOwner } from '../../../../src/cluster/gather.js';
+import type { SessionNode } from '../../../../src/cluster/placement.js';
 import type { ErrorCode } from '../../../../src/core/errors.js';
-import type { RoutedReply } from '../../../../src/services/ports/cluster-port.js';
+import type { RoutedReply } from '../../../../src/services/cluster-port.js';
 
 const node = (name: string, facts: { isHere?: boolean; isLive?: boolean } = {}): SessionNode =>
   ({ name, isHere: false, isLive: true, problem: undefined, ...facts }) as SessionNode;

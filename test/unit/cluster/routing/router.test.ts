@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { nodeUnreachable } from '../../../../src/cluster/failures.js';
-import { Router, type Shared } from '../../../../src/cluster/routing/router.js';
-import { SessionNodes } from '../../../../src/cluster/session-nodes.js';
+import { Router, type Shared } from '../../../../src/cluster/router.js';
+import { SessionNodes } from '../../../../src/cluster/placement.js';
 import type { Worker } from '../../../../src/cluster/workers.js';
-import type { ReceivedRequest, RoutedReply } from '../../../../src/services/ports/cluster-port.js';
+import type { ReceivedRequest, RoutedReply } from '../../../../src/services/cluster-port.js';
 
 /** A node that is known by its lease; `connect` finds which run of it there is. */
 const workerOf = (name: string, connect = () => Promise.resolve(undefined)) =>

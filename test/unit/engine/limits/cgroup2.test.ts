@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ControlGroups2 } from '../../../../src/engine/limits/cgroup2.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
+import { ProcessSnapshot } from '../../../../src/engine/process/process-snapshot.js';
 
 /*
  * What is written to and read from the controllers' files. A plain directory stands for a delegated group: it shows the

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
 
-import { BatchedLook } from '../../../../src/engine/peer/peer.js';
+import { BatchedLook } from '../../../../src/engine/platform/peer.js';
 
 /** A look whose ends the test decides; `begun` has the questions of each. */
 function controlled() {

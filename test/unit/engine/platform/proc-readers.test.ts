@@ -9,12 +9,10 @@ const SRC = fileURLToPath(new URL('../../../../src/', import.meta.url));
 const MAY_READ: Readonly<Record<string, string>> = {
   'core/': 'rules about paths, and parsers: pure text',
   'engine/platform/': 'the platforms themselves',
-  'engine/usage/memory-files.ts': 'files in memory: platforms with `openFiles`',
-  'engine/sandbox/': 'bubblewrap and namespaces: platforms with `sandbox`',
-  'engine/user/': 'other users: platforms with `otherUsers`',
+  'engine/system/memory-files.ts': 'files in memory: platforms with `openFiles`',
+  'engine/sandbox/': 'bubblewrap, namespaces and other users: platforms with `sandbox` or `otherUsers`',
   'engine/system/mounts.ts': 'a hint: none is slow where there is no table of mounts',
   'doctor/engine.ts': 'looks for what Linux has',
-  'engine/peer/peer.ts': 'who is in a sandbox: platforms with `sandbox`',
   'engine/shells/drivers/driver.sh': 'the process id of a subshell; another way follows where it is not shown',
 };
 
@@ -22,7 +20,7 @@ const MAY_READ: Readonly<Record<string, string>> = {
 const READS = /[`'"(< ]\/proc(?:\/|['"`])/;
 const COMMENT = /^\s*(?:\*|\/\/|\/\*|#)/;
 /** Tells commands and people what is there, and reads nothing. */
-const NAMES_ONLY = ['engine/files/held-path.ts', 'services/gate/file-facts.ts', 'doctor/doctor.ts'];
+const NAMES_ONLY = ['engine/files/held-path.ts', 'services/gate/decide-here.ts', 'doctor/doctor.ts'];
 
 const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(?:tsx?|bash|zsh|sh|fish|ps1)$/.test(file))

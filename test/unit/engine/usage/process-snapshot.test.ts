@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ProcessEntry, Processes } from '../../../../src/engine/platform/platform.js';
-import { ProcessSnapshot, takeSnapshot, withFirstOrigins } from '../../../../src/engine/usage/process-snapshot.js';
+import { ProcessSnapshot, takeSnapshot, withFirstOrigins } from '../../../../src/engine/process/process-snapshot.js';
 
 const entryOf = (pid: number, parent = 1, startTicks = pid) => ({ pid, parent, startTicks }) as ProcessEntry;
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { Admission, type Place } from '../../../../src/services/access/admission.js';
-import type { KnownPeer } from '../../../../src/services/access/peers.js';
+import type { KnownPeer } from '../../../../src/services/access/access.js';
 
 const FOREIGN = 'it is another user';
 const FULL = { code: 'RESOURCE_EXHAUSTED', details: { retry_after_ms: 5000 } };

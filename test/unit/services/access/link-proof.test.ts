@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { LinkSecret } from '../../../../src/services/access/link-proof.js';
+import { LinkSecret } from '../../../../src/services/access/dashboard-links.js';
 
 const identity = { node: 'a', incarnation: 'abcdefg', version: '1', link_version: 1, instance_id: 'i' };
 const nonces = { dialling: 'x'.repeat(22), dialled: 'y'.repeat(22) };

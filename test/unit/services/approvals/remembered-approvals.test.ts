@@ -23,14 +23,14 @@ import { decide, type Policy } from '../../../../src/core/policy/decision/policy
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { compileRule } from '../../../../src/core/policy/decision/rules.js';
 import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model/facts.js';
-import type { JudgedRequest } from '../../../../src/services/approvals/coverage.js';
+import type { JudgedRequest } from '../../../../src/services/approval-coverage.js';
 import {
   type ApprovalRecord,
   MAX_REMEMBERED,
   RememberedApprovals,
-} from '../../../../src/services/approvals/remembered-approvals.js';
+} from '../../../../src/services/remembered-approvals.js';
 import { RememberedGuard } from '../../../../src/services/confirmations/remembered-guard.js';
-import { placeOf } from '../../../../src/services/gate/judged-place.js';
+import { placeOf } from '../../../../src/services/gate/gate.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 
 const AGENT: Principal = { id: 'token_a', name: 'agent', role: 'agent', isLocalPeer: false };

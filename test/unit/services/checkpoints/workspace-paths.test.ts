@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { workspacePaths } from '../../../../src/services/checkpoints/workspace-paths.js';
+import { workspacePaths } from '../../../../src/services/checkpoints/checkpoints.js';
 
 /** The real path, and the one with a link in it. */
 const ROOTS = ['/srv/real', '/home/ada/work'];

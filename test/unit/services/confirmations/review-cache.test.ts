@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import type { ReviewQuestion } from '../../../../src/core/confirmation/review-prompt.js';
 import { ReviewCache } from '../../../../src/services/confirmations/review-cache.js';
-import type { Reviewer } from '../../../../src/services/confirmations/reviewer.js';
+import type { Reviewer } from '../../../../src/services/confirmations/confirmation.js';
 
 const { signal } = new AbortController();
 const ask = (command: string) => ({ kind: 'command', command, workingDirectory: '/work' }) as ReviewQuestion;

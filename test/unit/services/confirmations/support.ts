@@ -7,11 +7,13 @@ import { decide } from '../../../../src/core/policy/decision/policy.js';
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import type { EventName } from '../../../../src/core/protocol/results.js';
 import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
-import type { ConfirmableAction, ConfirmedAnswer } from '../../../../src/services/confirmations/confirmation.js';
-import { Confirmations } from '../../../../src/services/confirmations/confirmations.js';
-import type { ConfirmationSettings } from '../../../../src/services/confirmations/options.js';
-import { RememberedApprovals } from '../../../../src/services/approvals/remembered-approvals.js';
-import type { Reviewer } from '../../../../src/services/confirmations/reviewer.js';
+import type {
+  ConfirmableAction,
+  ConfirmedAnswer,
+  Reviewer,
+} from '../../../../src/services/confirmations/confirmation.js';
+import { Confirmations, type ConfirmationSettings } from '../../../../src/services/confirmations/confirmations.js';
+import { RememberedApprovals } from '../../../../src/services/remembered-approvals.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 
 export const EXPIRES_MS = 60_000;

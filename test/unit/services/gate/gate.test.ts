@@ -6,7 +6,7 @@ import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
 import { withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
 import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { CommandGate } from '../../../../src/services/gate/gate.js';
-import { ShellGate } from '../../../../src/services/gate/shell-gate.js';
+import { ShellGate } from '../../../../src/services/gate/startup-gate.js';
 import { TypingGate } from '../../../../src/services/gate/typing-gate.js';
 import type { SessionFacts } from '../../../../src/services/gate/session-facts.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { Policy } from '../../../../src/core/policy/decision/policy.js';
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
-import { KnownVerdicts } from '../../../../src/services/gate/known-verdicts.js';
+import { KnownVerdicts } from '../../../../src/services/gate/gate.js';
 
 const POLICY: Policy = { actions: PRESETS.balanced, rules: [] };
 const FACTS = factsOfFreshShell('/work/space');

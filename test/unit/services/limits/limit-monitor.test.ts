@@ -5,7 +5,7 @@ import type { Command } from '../../../../src/engine/command/command.js';
 import { type LimitTarget, UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
 import { NamespacePids } from '../../../../src/engine/process/find-processes.js';
-import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
+import type { ProcessSnapshot } from '../../../../src/engine/process/process-snapshot.js';
 import { LimitMonitor } from '../../../../src/services/limits/limit-monitor.js';
 
 const SHELL = 100;

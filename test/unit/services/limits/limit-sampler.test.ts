@@ -4,7 +4,7 @@ import { MB } from '../../../../src/core/limits/limits.js';
 import type { Command } from '../../../../src/engine/command/command.js';
 import { type LimitTarget, UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample, ProcessGroup } from '../../../../src/engine/limits/mechanism.js';
-import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
+import type { ProcessSnapshot } from '../../../../src/engine/process/process-snapshot.js';
 import { LimitSampler } from '../../../../src/services/limits/limit-sampler.js';
 
 const SHELL = 100;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { type LimitTarget, UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample } from '../../../../src/engine/limits/mechanism.js';
-import type { ProcessSnapshot } from '../../../../src/engine/usage/process-snapshot.js';
+import type { ProcessSnapshot } from '../../../../src/engine/process/process-snapshot.js';
 import { NamespacePids } from '../../../../src/engine/process/find-processes.js';
 import { ResourceMonitor } from '../../../../src/services/limits/resource-monitor.js';
 import { eventually } from '../../../support/measure.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { HostReading } from '../../../../src/engine/host/host-reader.js';
+import type { HostReading } from '../../../../src/engine/platform/host-reader.js';
 import { HostMonitor } from '../../../../src/services/machine/host-monitor.js';
 
 let reads = 0;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { TypedInput } from '../../../../src/services/recordings/typed-input.js';
+import { TypedInput } from '../../../../src/services/session-recorder.js';
 
 const SECRET = 'sesame-password';
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Command } from '../../../../src/engine/command/command.js';
 import { SpoolBudget } from '../../../../src/engine/output/spool.js';
-import { Observers } from '../../../../src/services/registry/observers.js';
+import { Observers } from '../../../../src/services/registry/output-channel.js';
 
 const KIB = 1024;
 /** Smallest rate that a client may ask for, in bytes per second. */

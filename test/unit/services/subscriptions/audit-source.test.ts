@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import { AuditSource } from '../../../../src/services/subscriptions/audit-source.js';
-import type { Subscriber } from '../../../../src/services/subscriptions/source.js';
+import { AuditSource, type Subscriber } from '../../../../src/services/subscription-sources.js';
 
 it('fails once when the log cannot be read, and sends what it has as soon as it can', async () => {
   const record = { seq: 1 };

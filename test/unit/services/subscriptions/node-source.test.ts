@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { NodeInfo } from '../../../../src/core/protocol/requests/nodes.js';
 import type { EventName, EventPayload } from '../../../../src/core/protocol/results.js';
-import { NodeSource } from '../../../../src/services/subscriptions/node-source.js';
-import type { Subscriber } from '../../../../src/services/subscriptions/source.js';
+import { NodeSource, type Subscriber } from '../../../../src/services/subscription-sources.js';
 
 const info = (node: string, sessions: number): NodeInfo => ({
   node,

@@ -7,9 +7,8 @@ import type { EventName, EventPayload } from '../../../../src/core/protocol/resu
 import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
 import type { SessionRecord, SessionRegistry } from '../../../../src/services/registry/session-registry.js';
 import type { SessionDescriptions } from '../../../../src/services/sessions/session-description.js';
-import { SessionSource } from '../../../../src/services/subscriptions/session-source.js';
-import type { Source } from '../../../../src/services/subscriptions/source.js';
-import { Subscriptions } from '../../../../src/services/subscriptions/subscriptions.js';
+import { SessionSource, type Source } from '../../../../src/services/subscription-sources.js';
+import { Subscriptions } from '../../../../src/services/subscriptions.js';
 
 const TICK_MS = 1000;
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

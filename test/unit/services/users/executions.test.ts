@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest';
 
 import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/access/principal.js';
-import type { User } from '../../../../src/engine/user/find-user.js';
+import type { User } from '../../../../src/engine/system/find-user.js';
 import {
   type Execution,
   Executions,
   type ExecutionsOptions,
   type UserExecution,
-} from '../../../../src/services/users/executions.js';
+} from '../../../../src/services/executions.js';
 
 const ALICE: User = { name: 'alice', uid: 1000, gid: 1000, home: '/home/alice', shell: '/bin/sh' };
 const PRINCIPAL: Principal = { id: 'token_a', name: 'a', role: 'agent', runAs: 'alice', isLocalPeer: false };

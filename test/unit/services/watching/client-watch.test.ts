@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import type { OnBatch } from '../../../../src/engine/files/watch.js';
-import { ClientWatch } from '../../../../src/services/watching/client-watch.js';
+import { ClientWatch } from '../../../../src/services/watching.js';
 
 let pending = 0;
 const sent: unknown[] = [];

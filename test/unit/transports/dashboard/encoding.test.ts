@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { chooseCoding, type Coding } from '../../../../src/transports/dashboard/encoding.js';
+import { chooseCoding, type Coding } from '../../../../src/transports/dashboard.js';
 
 it.each<[header: string | undefined, available: Coding[], chosen: Coding]>([
   ['gzip, deflate, br, zstd', ['br', 'gzip', 'identity'], 'br'],

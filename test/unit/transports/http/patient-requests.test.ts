@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import { afterEach, expect, it } from 'vitest';
 
-import { PatientRequests } from '../../../../src/transports/http/patient-requests.js';
+import { PatientRequests } from '../../../../src/transports/http/http-requests.js';
 
 const server = createServer({ requestTimeout: 60, headersTimeout: 60, connectionsCheckingInterval: 10 });
 const patient = new PatientRequests();

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { requests } from '../../../../src/core/protocol/requests.js';
 import type { NodeInfo } from '../../../../src/core/protocol/requests/nodes.js';
-import type { Sample } from '../../../../src/transports/http/metrics/gauges.js';
-import { PrometheusMetrics } from '../../../../src/transports/http/metrics/prometheus.js';
+import { PrometheusMetrics, type Sample } from '../../../../src/transports/http/prometheus.js';
 import { readPage, readSamples } from '../../../support/network/prometheus.js';
 
 const IDLE: Sample = {

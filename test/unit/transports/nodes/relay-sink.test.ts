@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { eventMessage } from '../../../../src/core/cluster/link-messages.js';
 import type { EventPayload } from '../../../../src/core/protocol/results.js';
-import { RelaySink } from '../../../../src/transports/nodes/relay-sink.js';
+import { RelaySink } from '../../../../src/transports/gateway-link.js';
 import { anyCharacter } from '../../../support/code-points.js';
 
 const WINDOW = 262_144;

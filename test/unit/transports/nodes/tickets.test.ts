@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 import { LOCAL_PRINCIPAL } from '../../../../src/core/access/principal.js';
 import { TICKET_HEADER } from '../../../../src/core/cluster/passed-headers.js';
-import { Tickets } from '../../../../src/transports/nodes/tickets.js';
+import { Tickets } from '../../../../src/transports/link-server.js';
 
 const requestWith = (ticket: string) => ({
   raw: { headers: { [TICKET_HEADER]: ticket } } as unknown as IncomingMessage,

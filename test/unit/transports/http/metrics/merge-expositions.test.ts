@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 
-import { mergeExpositions } from '../../../../../src/transports/http/metrics/merge-expositions.js';
+import { mergeExpositions } from '../../../../../src/transports/http/prometheus.js';
 
 /** What a process renders that has counted this. */
 async function rendered(ended: number, seconds: readonly number[]): Promise<string> {

@@ -1,0 +1,39 @@
+import { setPriority } from 'node:os';
+import { text } from 'node:stream/consumers';
+
+import { AdapterError } from '../../core/errors.js';
+import { closeInheritedTerminals } from '../process/find-processes.js';
+import { runJob, type WorkerReply, type WorkerRequest } from './run-job.js';
+
+/*
+ * The checkpoint worker: runs one job and exits. A separate process, because walking through 50,000 files blocks a
+ * thread that the daemon needs for its clients; and so that a restore is completed even when the daemon ends.
+ */
+
+/**
+ * Sessions have priority, but a client waits for this too: under load the worker gets a third of their share of the
+ * CPU.
+ */
+const NICENESS = 5;
+
+closeInheritedTerminals();
+setPriority(NICENESS);
+
+void work();
+
+async function work(): Promise<void> {
+  // Not in one synchronous read: the input of a busy daemon comes later, and the pipe does not block.
+  const reply = JSON.stringify(await answer(JSON.parse(await text(process.stdin)) as WorkerRequest));
+  // EPIPE: the daemon has ended. The job is done.
+  process.stdout.on('error', () => undefined);
+  process.stdout.write(reply);
+}
+
+async function answer({ job, options }: WorkerRequest): Promise<WorkerReply> {
+  try {
+    return { result: (await runJob(job, options)) ?? null };
+  } catch (error) {
+    const failure = error instanceof AdapterError ? error : new AdapterError('INTERNAL', String(error));
+    return { error: failure.toBody() };
+  }
+}

@@ -1,0 +1,166 @@
+import type { Role } from '../core/access/roles.js';
+import { AdapterError } from '../core/errors.js';
+import type { Log } from '../core/logging/log.js';
+import { PERMISSIONS } from '../core/protocol/permissions.js';
+import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
+import { DEFAULT_TICK_MS, type Topic } from '../core/protocol/requests/subscriptions.js';
+import type { Caller, EventSink } from './registry/caller.js';
+import type { Feed, Source, Subscriber } from './subscription-sources.js';
+
+/** Topics for the roles that may make a request; the others are for all roles. */
+const SAME_ROLES: { readonly [T in Topic]?: RequestName } = { audit: 'read_audit', nodes: 'list_nodes' };
+
+/** @throws AdapterError FORBIDDEN for a topic that the role may not see */
+function assertMayFollow(topics: readonly Topic[], role: Role): void {
+  for (const topic of topics) {
+    const request = SAME_ROLES[topic];
+    if (request !== undefined && !PERMISSIONS[request].includes(role)) throw topicForbidden(topic, role, request);
+  }
+}
+
+function topicForbidden(topic: Topic, role: Role, request: RequestName): AdapterError {
+  const needs = PERMISSIONS[request];
+  const message = `the topic ${topic} needs one of the roles ${needs.join(', ')}; this connection has the role ${role}`;
+  return new AdapterError('FORBIDDEN', message, { details: { topic, role, needs: [...needs] } });
+}
+
+/** The error of a subscription to the nodes of a daemon alone. */
+const noNodes = (): AdapterError =>
+  new AdapterError('INVALID_REQUEST', 'topics: nodes is not available on this daemon, which has no nodes', {
+    details: { field: 'topics' },
+  });
+
+/** A tick is skipped while the connection has more unsent bytes than this: the next one has the newest state. */
+const MAX_PENDING_BYTES = 256 * 1024;
+/** Subscribers whose ticks are this close together share a look, in milliseconds. */
+const SHARED_MS = 50;
+
+/** Dependencies of `Subscriptions`. */
+interface SubscriptionsOptions {
+  /** False when the daemon records nothing. */
+  readonly isAudited: boolean;
+  /** False for a daemon alone. */
+  readonly hasNodes: boolean;
+  readonly log: Log;
+  readonly sources: Readonly<Record<Topic, Source>>;
+}
+
+/** The subscription of one client. */
+interface Subscription {
+  readonly subscriber: Subscriber;
+  readonly feeds: ReadonlyMap<Topic, Feed>;
+  readonly intervalMs: number;
+  timer: NodeJS.Timeout;
+}
+
+/** Sends clients what has changed, at most one event of each topic in an interval. Costs nothing without subscribers. */
+export class Subscriptions implements Disposable {
+  readonly #options: SubscriptionsOptions;
+  readonly #subscriptions = new Map<string, Subscription>();
+  /** When each topic was looked at last, on the monotonic clock; only of topics with subscribers. */
+  readonly #lookedAt = new Map<Topic, number>();
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Replaces the subscription of a client.
+   * @throws AdapterError INVALID_REQUEST for a caller without events, and for the topic `nodes` of a daemon alone; FORBIDDEN
+   *   for topics that the role may not see
+   */
+  subscribe({ topics, interval_ms = DEFAULT_TICK_MS }: Request<'subscribe'>, caller: Caller): Answer<'subscribe'> {
+    const { sink, principal } = caller;
+    if (!sink)
+      throw new AdapterError(
+        'INVALID_REQUEST',
+        'subscribe needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
+      );
+    const { isAudited, hasNodes } = this.#options;
+    assertMayFollow(topics, principal.role);
+    if (topics.includes('nodes') && !hasNodes) throw noNodes();
+    const granted = [...new Set(topics)].filter((topic) => topic !== 'audit' || isAudited);
+    this.#remove(sink.id);
+    if (granted.length > 0) this.#add({ principal, sink }, granted, interval_ms);
+    this.#closeUnused();
+    return { topics: granted, interval_ms };
+  }
+
+  /** Handles the end of a connection. */
+  detach(sink: EventSink): void {
+    this.#remove(sink.id);
+    this.#closeUnused();
+  }
+
+  [Symbol.dispose](): void {
+    for (const id of [...this.#subscriptions.keys()]) this.#remove(id);
+    this.#closeUnused();
+  }
+
+  #add(subscriber: Subscriber, topics: readonly Topic[], intervalMs: number): void {
+    const { sources } = this.#options;
+    for (const topic of topics) {
+      if (this.#lookedAt.has(topic)) continue;
+      this.#lookedAt.set(topic, -Infinity);
+      sources[topic].open?.();
+    }
+    const feeds = new Map(topics.map((topic) => [topic, sources[topic].feed(subscriber)]));
+    // The first tick comes after the answer.
+    const subscription: Subscription = {
+      subscriber,
+      feeds,
+      intervalMs,
+      timer: setTimeout(() => {
+        this.#tick(subscription);
+      }, 0),
+    };
+    this.#subscriptions.set(subscriber.sink.id, subscription);
+  }
+
+  async #send(topic: Topic, feed: Feed, now: number): Promise<void> {
+    try {
+      this.#look(topic, now);
+      await feed();
+    } catch (error) {
+      this.#options.log.error('changes could not be sent', { topic, error: String(error) });
+    }
+  }
+
+  #tick(subscription: Subscription): void {
+    const { subscriber, feeds, intervalMs } = subscription;
+    const now = performance.now();
+    subscription.timer = setTimeout(
+      () => {
+        this.#tick(subscription);
+      },
+      pauseAfter(now, intervalMs),
+    ).unref();
+    if (subscriber.sink.pendingBytes() > MAX_PENDING_BYTES) return;
+    for (const [topic, feed] of feeds) void this.#send(topic, feed, now);
+  }
+
+  #look(topic: Topic, now: number): void {
+    if (now - (this.#lookedAt.get(topic) ?? 0) < SHARED_MS) return;
+    this.#lookedAt.set(topic, now);
+    this.#options.sources[topic].look?.();
+  }
+
+  #remove(id: string): void {
+    clearTimeout(this.#subscriptions.get(id)?.timer);
+    this.#subscriptions.delete(id);
+  }
+
+  #closeUnused(): void {
+    for (const topic of [...this.#lookedAt.keys()]) {
+      if ([...this.#subscriptions.values()].some(({ feeds }) => feeds.has(topic))) continue;
+      this.#lookedAt.delete(topic);
+      this.#options.sources[topic].close?.();
+    }
+  }
+}
+
+/**
+ * Pause until the next tick, in milliseconds. All subscribers with one interval have their ticks at the same time, and
+ * share what these cost.
+ */
+const pauseAfter = (now: number, intervalMs: number): number => (Math.round(now / intervalMs) + 1) * intervalMs - now;

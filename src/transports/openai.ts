@@ -1,0 +1,296 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { passedRequestHeaders } from '../core/cluster/passed-headers.js';
+import { AdapterError } from '../core/errors.js';
+import type { Log } from '../core/logging/log.js';
+import { ChatEncoding } from '../core/openai/chat-encoding.js';
+import { parseChatRequest } from '../core/openai/chat-request.js';
+import type { CompletionRequest } from '../core/openai/completion-request.js';
+import type { AnswerEncoding, EncodedAnswer } from '../core/openai/encoding.js';
+import { isRepeated, openAiFailure, unknownModel } from '../core/openai/failure.js';
+import { ResponsesEncoding } from '../core/openai/responses-encoding.js';
+import { parseResponsesRequest } from '../core/openai/responses-request.js';
+import { assertPermitted } from '../core/protocol/permissions.js';
+import type { TraceCarrier } from '../core/traces/traces.js';
+import type { ClusterPort, PassedExchange } from '../services/cluster-port.js';
+import type { HttpAnswer } from '../services/http-exchange.js';
+import type { Completion, CompletionListener } from '../services/llm-ports.js';
+import type { Caller } from '../services/registry/caller.js';
+import type { Services } from '../services/services.js';
+import { asNewWork } from './dispatch.js';
+import type { Admitted, HttpAuthentication } from './http/authentication.js';
+import { EventStream } from './http/event-stream.js';
+import { goneSignal, sendPassed, traceIn } from './http/http-requests.js';
+
+/** One of OpenAI's two interfaces for completions. */
+interface Api {
+  readonly path: string;
+  readonly parse: (body: unknown) => CompletionRequest;
+  readonly encoding: (asked: CompletionRequest) => AnswerEncoding;
+}
+
+const frameOf = (prefix: string, { model }: CompletionRequest) => ({
+  id: `${prefix}${crypto.randomUUID()}`,
+  created: Math.floor(Date.now() / 1000),
+  model,
+});
+
+/** The interfaces that the endpoint has. */
+const APIS: readonly Api[] = [
+  {
+    path: '/v1/chat/completions',
+    parse: parseChatRequest,
+    encoding: (asked) => new ChatEncoding(frameOf('cmpl-', asked), asked.includesUsage),
+  },
+  {
+    path: '/v1/responses',
+    parse: parseResponsesRequest,
+    encoding: (asked) => new ResponsesEncoding(frameOf('', asked)),
+  },
+];
+
+/** A request that another node may answer. */
+interface PassedCompletion extends Admitted {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly repeatKey?: string | undefined;
+}
+
+/**
+ * Has another node answer a request, placed as `llm_call` is; undefined when it is answered here.
+ * @throws AdapterError NO_CAPACITY, NODE_UNREACHABLE, NODE_LOST
+ */
+async function passOn(
+  { request, reply, repeatKey, caller, ended, isEncrypted }: PassedCompletion,
+  cluster: Pick<ClusterPort, 'passageFor'>,
+): Promise<HttpAnswer | undefined> {
+  const trace = traceIn(request.headers);
+  const passage = cluster.passageFor({ name: 'llm_call', request: {}, caller, trace, repeatKey });
+  return passage?.send({ ...contentOf(request), isEncrypted, gone: goneSignal(request, reply, ended) });
+}
+
+/** What goes on of a request, whose body has been read. */
+function contentOf({ raw, body }: FastifyRequest): Pick<PassedExchange, 'method' | 'path' | 'headers' | 'body'> {
+  const { method = 'GET', url: path = '' } = raw;
+  const headers = passedRequestHeaders(raw.headers);
+  if (method === 'GET') return { method, path, headers, body: undefined };
+  const text = Buffer.from(JSON.stringify(body));
+  delete headers['transfer-encoding'];
+  return { method, path, headers: { ...headers, 'content-length': String(text.length) }, body: Readable.from([text]) };
+}
+
+/** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
+const MAX_BODY_BYTES = 24 * 1024 * 1024;
+
+/** Dependencies of the endpoint. */
+interface OpenAiEndpointOptions {
+  readonly services: Services;
+  readonly authentication: HttpAuthentication;
+  readonly log: Log;
+}
+
+/** A caller with the trace that its request belongs to. */
+interface TracedCaller extends Caller {
+  readonly trace: TraceCarrier | undefined;
+}
+
+/**
+ * OpenAI's API: chat completions and responses by the command-line tools of this machine, and the list of models.
+ * Answers and errors have OpenAI's format. A run may have changed files, so clients are asked not to retry
+ * automatically unless nothing has run.
+ */
+export class OpenAiEndpoint {
+  readonly #options: OpenAiEndpointOptions;
+
+  constructor(options: OpenAiEndpointOptions) {
+    this.#options = options;
+  }
+
+  /** Adds the routes. */
+  readonly register = (routes: FastifyInstance): void => {
+    const options = { onRequest: this.#options.authentication.authenticate, errorHandler: this.#onError };
+    for (const api of APIS) {
+      routes.post(api.path, { bodyLimit: MAX_BODY_BYTES, ...options }, (request, reply) =>
+        this.#complete(api, request, reply),
+      );
+    }
+    routes.get('/v1/models', options, async (request, reply) => {
+      const admitted = this.#admit(request);
+      const answer = await this.#pass({ request, reply, ...admitted });
+      return answer ? sendPassed(answer, reply) : { object: 'list', data: this.#models() };
+    });
+    routes.get<{ Params: { readonly id: string } }>('/v1/models/:id', options, async (request, reply) => {
+      const admitted = this.#admit(request);
+      const answer = await this.#pass({ request, reply, ...admitted });
+      return answer ? sendPassed(answer, reply) : this.#model(request.params.id, reply);
+    });
+  };
+
+  #admit(request: FastifyRequest): Admitted {
+    const { body } = request;
+    const { quotas, isClosing } = this.#options.services;
+    const admitted = this.#options.authentication.admittedOf(request);
+    const { caller } = admitted;
+    const { principal, relayedBy } = caller;
+    try {
+      if (relayedBy === undefined) quotas.countRequest(principal);
+      assertPermitted(principal.role, 'llm_call');
+      if (principal.runAs !== undefined) throw notForUsers(principal.runAs);
+    } catch (error) {
+      throw this.#record(error, body, caller);
+    }
+    if (isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+    return admitted;
+  }
+
+  /** Runs a completion. Its outcome is recorded, and secrets in it are masked. */
+  async #ask(asked: CompletionRequest, caller: TracedCaller, listener: CompletionListener): Promise<Completion> {
+    const { cluster, completions, requestAudit, secrets, traces } = this.#options.services;
+    const { principal, from, trace } = caller;
+    try {
+      const answer = await traces.request({ name: 'llm_call', payload: asked, principal, from, trace }, () =>
+        asNewWork(cluster, () => completions.complete(asked, listener)),
+      );
+      requestAudit.answered('llm_call', asked, {}, caller);
+      return secrets.value(answer);
+    } catch (error) {
+      throw this.#record(error, asked, caller);
+    }
+  }
+
+  /** Records a failure; returns it in the form for clients. */
+  #record(error: unknown, asked: unknown, caller: Caller): AdapterError {
+    const known = this.#known(error);
+    this.#options.services.requestAudit.answered('llm_call', asked, { error: known.toBody() }, caller);
+    return known;
+  }
+
+  #models() {
+    // The daemon does not know a creation date of its models.
+    return this.#options.services.completions
+      .models()
+      .map(({ id, driver }) => ({ id, object: 'model', created: 0, owned_by: driver }));
+  }
+
+  /** An unknown model is 404 here, unlike in a completion request: the requested resource is the model itself. */
+  #model(wanted: string, reply: FastifyReply): object {
+    const models = this.#models();
+    const model = models.find(({ id }) => id === wanted);
+    if (model) return model;
+    const error = unknownModel(
+      wanted,
+      models.map(({ id }) => id),
+    );
+    return reply.code(404).header('x-should-retry', 'false').send(openAiFailure(error).body);
+  }
+
+  async #complete(api: Api, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const admitted = this.#admit(request);
+    const { ended } = admitted;
+    const caller = { ...admitted.caller, trace: traceIn(request.headers) };
+    const asked = api.parse(request.body);
+    const repeatKey = repeatKeyOf(request, caller);
+    const answer = await this.#pass({ request, reply, repeatKey, ...admitted });
+    if (answer) return sendPassed(answer, reply);
+    if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
+    reply.header('cache-control', 'no-store');
+    const encoding = api.encoding(asked);
+    const signal = goneSignal(request, reply, ended);
+    const ask: Ask = (onChunk) => this.#ask(asked, caller, { principal: caller.principal, signal, onChunk, repeatKey });
+    if (asked.isStreamed) return this.#stream(ask, encoding, reply);
+    return reply.send(encoding.whole(encoded(await ask(undefined))));
+  }
+
+  /** Has another node answer a request; undefined when it is answered here. */
+  async #pass(passed: PassedCompletion): Promise<HttpAnswer | undefined> {
+    try {
+      return await passOn(passed, this.#options.services.cluster);
+    } catch (error) {
+      throw this.#record(error, passed.request.body, passed.caller);
+    }
+  }
+
+  /** A failure before any part of the answer is sent with a status of its own; after that it ends the stream. */
+  async #stream(ask: Ask, encoding: AnswerEncoding, reply: FastifyReply): Promise<FastifyReply> {
+    const { secrets } = this.#options.services;
+    const stream = new EventStream();
+    const send = (events: readonly object[]) => {
+      for (const event of events) stream.send(event);
+    };
+    const onChunk = (text: string) => {
+      if (!stream.hasBegun) send(encoding.begin());
+      send(encoding.piece(text));
+    };
+    const ended = ask(onChunk).then((answer) => {
+      if (!stream.hasBegun) onChunk(answer.content);
+      send(encoding.end(encoded(answer)));
+      stream.end(encoding.hasDoneMark);
+    });
+    try {
+      await Promise.race([stream.begun, ended]);
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+    if (!stream.hasBegun) send(encoding.begin());
+    ended.catch((error: unknown) => {
+      send(encoding.fail(secrets.value(openAiFailure(this.#known(error)).body.error)));
+      stream.end(false);
+    });
+    return reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(stream.body);
+  }
+
+  readonly #onError = (
+    error: Error & { readonly statusCode?: number },
+    _request: FastifyRequest,
+    reply: FastifyReply,
+  ): void => {
+    const known = this.#known(error);
+    const { status, body, retryAfterSeconds } = openAiFailure(known);
+    if (isRepeated(known)) reply.header('x-retry-suppressed', 'true');
+    if (retryAfterSeconds === undefined) reply.header('x-should-retry', 'false');
+    else reply.header('retry-after', String(retryAfterSeconds));
+    reply.header('cache-control', 'no-store').code(status).send(this.#options.services.secrets.value(body));
+  };
+
+  /** Converts an error for clients: details of internal errors are only logged. */
+  #known(error: unknown): AdapterError {
+    if (error instanceof AdapterError) return error;
+    const { statusCode, message, stack } = error as Error & { readonly statusCode?: number };
+    if (statusCode === 413)
+      return new AdapterError('PAYLOAD_TOO_LARGE', `the request has more than ${MAX_BODY_BYTES} bytes`);
+    if (statusCode === 415) return new AdapterError('INVALID_REQUEST', 'the content type must be application/json');
+    if (statusCode !== undefined && statusCode < 500) return new AdapterError('INVALID_REQUEST', message);
+    this.#options.log.error('a request failed unexpectedly', { error: stack ?? String(error) });
+    return new AdapterError('INTERNAL', 'internal error; the log has the details');
+  }
+}
+
+type Ask = (onChunk: CompletionListener['onChunk']) => Promise<Completion>;
+
+const encoded = ({ content, usage, worktree }: Completion): EncodedAnswer => ({
+  content,
+  usage,
+  extra: worktree ? { worktree } : {},
+});
+
+/** The models of the endpoint run in directories of the daemon's user, and make worktrees there. */
+const notForUsers = (user: string): AdapterError =>
+  new AdapterError(
+    'FORBIDDEN',
+    `this token runs as the user ${user}: it can use llm_call, but not the models of this endpoint`,
+    {
+      details: { run_as: user },
+    },
+  );
+
+/** Equal for the same request of the same principal; undefined when the client demands a run with `no-cache`. */
+function repeatKeyOf({ routeOptions, headers, body }: FastifyRequest, { principal }: Caller): string | undefined {
+  if (/\bno-cache\b/.test(headers['cache-control'] ?? '')) return undefined;
+  return createHash('sha256')
+    .update(JSON.stringify([principal.id, routeOptions.url, body]))
+    .digest('base64');
+}
