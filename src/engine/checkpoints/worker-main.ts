@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 
 import { AdapterError } from '../../core/errors.js';
@@ -11,13 +11,13 @@ import { runJob, type WorkerReply, type WorkerRequest } from './run-job.js';
  */
 
 /**
- * Sessions have priority, but a client waits for this too: under load the worker gets a third of their share of the
- * CPU.
+ * How much nicer than the daemon the worker is. Sessions have priority, but a client waits for this too: under load the
+ * worker gets a third of their share of the CPU. An ordinary user can only become nicer.
  */
-const NICENESS = 5;
+const ADDED_NICENESS = 5;
 
 closeInheritedTerminals();
-setPriority(NICENESS);
+setPriority(Math.min(getPriority() + ADDED_NICENESS, constants.priority.PRIORITY_LOW));
 
 void work();
 

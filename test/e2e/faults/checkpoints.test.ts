@@ -105,6 +105,12 @@ describeRoot('a daemon that is not root', () => {
     return options;
   };
 
+  it('saves where the daemon was started with a low priority', async () => {
+    using folder = makeFolder();
+    const options = setUp(folder.path);
+    expect(await work(save('1'), options, ['nice', '-n', '19', ...AS_NOBODY])).toMatchObject({ id: id('1') });
+  });
+
   it('tells what it may not read, and a restore leaves it alone', async () => {
     using folder = makeFolder();
     const options = setUp(folder.path);
