@@ -147,9 +147,10 @@ describe('wait_for', () => {
       condition: 'screen_text',
       screen: { text: 'this line is wider t\nhan the screen' },
     });
-    await client.request('send_input', { session_id, keys: ['Enter'] });
     // The command ends without it. Its last screen is still there.
-    expect(await client.request('wait_for', { session_id, screen_text: 'never' })).toMatchObject({
+    const never = client.request('wait_for', { session_id, screen_text: 'never' });
+    await client.request('send_input', { session_id, keys: ['Enter'] });
+    expect(await never).toMatchObject({
       met: false,
       condition: 'end',
       exit_code: 0,
