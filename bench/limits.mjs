@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { LIMIT_MECHANISM_NAMES, MB } from '../dist/core/limits/limits.js';
+import { LIMIT_MECHANISM_NAMES, MB } from '../dist/core/limits.js';
 import { chooseMechanism } from '../dist/engine/limits/probe.js';
 import { Slices } from '../dist/engine/process/process-snapshot.js';
 import { linux } from '../dist/engine/platform/linux/linux.js';

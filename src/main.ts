@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
 import type { Context } from './cli/console/context.js';
-import { releaseLostTerminals } from './cli/console/lost-terminals.js';
-import { ProcessOutput } from './cli/console/process-output.js';
+import { ProcessOutput, releaseLostTerminals } from './cli/console/process-output.js';
 import { runCommandLine } from './cli/program.js';
 
 /** The files that `scripts/build.mjs` writes for this program. A user calls a link to one of them. */

@@ -1,6 +1,6 @@
 // docs/reference/errors.md: every error code with its meaning, status, retry and next step.
-import { CLIENT_ERROR_CODES } from '../../dist/client/contract/errors.js';
-import { ERROR_CATALOGUE } from '../../dist/core/error-catalogue/catalogue.js';
+import { CLIENT_ERROR_CODES } from '../../dist/client/errors.js';
+import { ERROR_CATALOGUE } from '../../dist/core/error-catalogue.js';
 import { markdownTable } from '../../dist/core/markdown.js';
 import { code, renderPage } from './page.mjs';
 

@@ -1,6 +1,6 @@
 // clients/python/shell_adapter/models.py and _requests.py: types of all messages, and a method for each request.
 import { protocolSchemas } from '../../dist/core/descriptions/schemas.js';
-import { ERROR_CATALOGUE } from '../../dist/core/error-catalogue/catalogue.js';
+import { ERROR_CATALOGUE } from '../../dist/core/error-catalogue.js';
 import { isRepeatable } from '../../dist/client/connection/pending-requests.js';
 import { requests } from '../../dist/core/protocol/requests.js';
 

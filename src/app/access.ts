@@ -1,5 +1,5 @@
-import type { AuditEventName } from '../core/audit/event.js';
-import type { Log } from '../core/logging/log.js';
+import type { AuditEventName } from '../core/audit.js';
+import type { Log } from '../core/log.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { Access, Peers, Tokens } from '../services/access/access.js';
 import { Admission, Refusals } from '../services/access/admission.js';

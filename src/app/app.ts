@@ -5,18 +5,16 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { FastifyInstance } from 'fastify';
 
-import { limitSettings } from '../config/derive/limit-settings.js';
-import { ensureWorkspace } from '../config/derive/workspace.js';
+import { ensureWorkspace, limitSettings } from '../config/derive.js';
 import type { Configuration } from '../config/model/configuration.js';
-import { ConfigurationError } from '../config/model/problems.js';
+import { ConfigurationError, valueAt, withValueAt } from '../config/model/problems.js';
 import { listRestartKeys } from '../config/model/settings.js';
-import { valueAt, withValueAt } from '../config/model/tree.js';
-import { type AuditTrail, NO_AUDIT } from '../core/audit/event.js';
+import { type AuditTrail, NO_AUDIT } from '../core/audit.js';
 import { AdapterError } from '../core/errors.js';
-import type { LimitsInForce } from '../core/limits/safety-net.js';
-import type { Log, LogFactory } from '../core/logging/log.js';
-import { NO_METRICS } from '../core/metrics/metrics.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { LimitsInForce } from '../core/limits.js';
+import type { Log, LogFactory } from '../core/log.js';
+import { NO_METRICS } from '../core/metrics.js';
+import type { SecretMask } from '../core/secrets.js';
 import { AuditFile } from '../engine/audit/audit-file.js';
 import { measureLimits } from '../engine/limits/mechanism.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';

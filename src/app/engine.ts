@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { sandboxSurroundings, socketFolder } from '../config/derive/sandbox-surroundings.js';
+import { sandboxSurroundings, socketFolder } from '../config/derive.js';
 import type { Configuration } from '../config/model/configuration.js';
 import { AdapterError } from '../core/errors.js';
-import type { Limits } from '../core/limits/limits.js';
-import type { Log } from '../core/logging/log.js';
+import type { Limits } from '../core/limits.js';
+import type { Log } from '../core/log.js';
 import { CheckpointWorkers } from '../engine/checkpoints/worker-process.js';
 import { LivenessMarker } from '../engine/instance/liveness-marker.js';
 import {

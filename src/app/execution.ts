@@ -28,7 +28,7 @@ import type { Executions } from '../services/executions.js';
 
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
-import { rememberLast } from '../core/remember-last.js';
+import { rememberLast } from '../core/replay-ring.js';
 import { ownPaths } from './gate.js';
 import { commandLimits, sessionLimits, watchSettings } from './limits.js';
 

@@ -1,19 +1,19 @@
 import { type Configuration, withDaemon } from '../config/model/configuration.js';
 import { ConfigurationError } from '../config/model/problems.js';
-import { auditPrincipal, type AuditTrail } from '../core/audit/event.js';
-import { mayDestroy } from '../core/confirmation/bindings.js';
+import { auditPrincipal, type AuditTrail } from '../core/audit.js';
 import {
   CONFIRMATION_OUTCOMES,
   type ConfirmationObserver,
   type ConfirmationRecord,
-} from '../core/confirmation/record.js';
-import type { Log } from '../core/logging/log.js';
-import type { Metrics } from '../core/metrics/metrics.js';
-import type { Notification } from '../core/notifications/notification.js';
+  mayDestroy,
+} from '../core/confirmation.js';
+import type { Log } from '../core/log.js';
+import type { Metrics } from '../core/metrics.js';
+import type { Notification } from '../core/notifications.js';
 import { type Policy, withoutCheckpoints } from '../core/policy/decision/policy.js';
 import { compileRule } from '../core/policy/decision/rules.js';
 import type { PolicyFacts } from '../core/policy/model/facts.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 import { OpenAiReviewer, ProviderReviewer } from '../llm/review.js';
 import type { Access } from '../services/access/access.js';
 import type { RememberedApprovals } from '../services/remembered-approvals.js';

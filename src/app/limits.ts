@@ -1,7 +1,12 @@
 import type { Configuration } from '../config/model/configuration.js';
-import { LIMIT_KEYS, type LimitMechanismName, type LimitName } from '../core/limits/limits.js';
-import type { LimitSet, LimitsInForce } from '../core/limits/safety-net.js';
-import type { Log } from '../core/logging/log.js';
+import {
+  LIMIT_KEYS,
+  type LimitMechanismName,
+  type LimitName,
+  type LimitSet,
+  type LimitsInForce,
+} from '../core/limits.js';
+import type { Log } from '../core/log.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import type { Answer } from '../core/protocol/requests.js';
 import { nameWithoutLimits, unenforceableOn } from '../engine/limits/mechanism.js';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { Notifications } from '../services/notifications.js';
 
 import type { EngineContext } from './runtime-context.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 
 /** Builds the notifications to webhooks. They are closed after what they report. */
 export function buildNotifications(

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 
-import { runsCommands } from '../config/derive/examined-cluster.js';
-import { examinedSettings } from '../config/derive/examined-settings.js';
-import { ownFiles } from '../config/derive/own-files.js';
+import { examinedSettings, ownFiles, runsCommands } from '../config/derive.js';
 import { type Configuration, withDaemon } from '../config/model/configuration.js';
-import { type AuditEventName, auditPrincipal } from '../core/audit/event.js';
-import type { ConfirmationMode } from '../core/confirmation/modes.js';
+import { type AuditEventName, auditPrincipal } from '../core/audit.js';
+import type { ConfirmationMode } from '../core/confirmation.js';
 import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
 import { examineMachine } from '../doctor/doctor.js';
 import { examineLlmProviders } from '../doctor/llm.js';

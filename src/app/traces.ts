@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../config/model/problems.js';
-import { NO_TRACES, type Traces } from '../core/traces/traces.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import { NO_TRACES, type Traces } from '../core/traces.js';
+import type { SecretMask } from '../core/secrets.js';
 
 import type { EngineContext } from './runtime-context.js';
 

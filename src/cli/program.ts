@@ -1,8 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 
-import { hasCode } from '../client/contract/errors.js';
-import type { Context } from './console/context.js';
-import { commandLineFor } from './console/command-line.js';
+import { hasCode } from '../client/errors.js';
+import { commandLineFor, type Context } from './console/context.js';
 import type { DaemonOptions } from './connect/daemon-address.js';
 import { EXIT, reportFailure, UsageError } from './console/failure.js';
 import { createRoot } from './root.js';

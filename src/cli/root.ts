@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import type { Context } from './console/context.js';
-import { createGroup, examples } from './options/subcommand.js';
+import { createGroup, examples } from './console/subcommand.js';
 
 /** Creates the command line without subcommands, and without what is not given beside one. */
 export const createRoot = (context: Context): Command =>

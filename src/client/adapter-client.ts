@@ -1,34 +1,50 @@
-import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
 import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
 import type { RememberedInfo } from '../core/protocol/remembered.js';
+import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
 import type { CommandResult, EventName, SessionInfo } from '../core/protocol/results.js';
-import { attachSession } from './attach-session.js';
 import { ClientCommand } from './command.js';
 import { Connection } from './connection/connection.js';
-import { DaemonRuns } from './connection/daemon-runs.js';
-import type { ConnectionState } from './contract/connection-state.js';
-import type { ClientError } from './contract/errors.js';
-import { EventRouter } from './output/event-router.js';
-import { inputSource } from './contract/input-source.js';
-import type { ClientLink } from './link.js';
-import { askLlm, type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
-import type { EventListener } from './runtime/listeners.js';
+import { DaemonRuns, recover } from './connection/recovery.js';
+import type { Endpoint } from './connection/unix-socket.js';
 import {
   type AttachOptions,
   type CheckOptions,
+  type ConnectionState,
   type ConnectSettings,
   type Decision,
   type ExecuteOptions,
   executeRequest,
+  inputSource,
   type OpenSessionOptions,
   type RequestOptions,
-} from './contract/options.js';
-import { randomCommandId } from './runtime/random-id.js';
-import { recover } from './connection/recovery.js';
+} from './options.js';
+import type { ClientError } from './errors.js';
 import { ClientFiles } from './files.js';
+import type { ClientLink } from './link.js';
+import { askLlm, type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
+import { EventRouter } from './event-router.js';
+import { type EventListener, randomCommandId } from './runtime.js';
 import { ClientSession } from './session.js';
-import { type PathWatch, watchPaths, type WatchOptions } from './watch.js';
-import type { Endpoint } from './connection/unix-socket.js';
+import { type PathWatch, type WatchOptions, watchPaths } from './watch.js';
+
+/** Follows an existing session: see `AdapterClient.attachSession`. */
+async function attachSession(link: ClientLink, id: string, options: AttachOptions): Promise<ClientSession> {
+  const info = await link.request('get_session', { session_id: id });
+  const { shell, working_directory: workingDirectory, next_seq: newest } = info;
+  const fromSeq = options.fromSeq === undefined ? undefined : Math.min(options.fromSeq, newest);
+  const { maxBytesPerSecond } = options;
+  const session = new ClientSession(link, { id, shell, workingDirectory, nextSeq: fromSeq, maxBytesPerSecond });
+  try {
+    const request = { session_id: id, from_seq: fromSeq, max_bytes_per_second: maxBytesPerSecond };
+    const { next_seq, gap } = await link.request('attach_session', request);
+    if (gap) link.router.noteGap(id, gap.to_seq);
+    if (link.router.session(id)?.sequence.next === undefined) link.router.noteGap(id, next_seq - 1);
+    return session;
+  } catch (error) {
+    await session.detach();
+    throw error;
+  }
+}
 
 /**
  * A client of one daemon. It reconnects automatically when the connection breaks, attaches its sessions again and

@@ -1,6 +1,6 @@
 import { AdapterClient } from './adapter-client.js';
-import { ClientError } from './contract/errors.js';
-import { type ConnectOptions, connectSettings } from './contract/options.js';
+import { ClientError } from './errors.js';
+import { type ConnectOptions, connectSettings } from './options.js';
 import { type Endpoint, unixEndpoint } from './connection/unix-socket.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
-import { admittedFile, ClientError } from './contract/errors.js';
+import { admittedFile, ClientError } from './errors.js';
 import type { ClientLink } from './link.js';
 
 /** Options of a request about files: those of the request itself, in the words of the protocol. */

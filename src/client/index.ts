@@ -1,5 +1,5 @@
 export { AdapterClient } from './adapter-client.js';
-export type { ConnectionState } from './contract/connection-state.js';
+export type { ConnectionState } from './options.js';
 export { ClientCommand } from './command.js';
 export { connect } from './connect.js';
 export type { ClientFiles } from './files.js';
@@ -10,10 +10,10 @@ export {
   type ClientErrorCode,
   ConfirmationRequiredError,
   type PendingConfirmation,
-} from './contract/errors.js';
-export type { AcceptedInput, InputOptions } from './input.js';
-export type { InputSource } from './contract/input-source.js';
-export type { EventListener } from './runtime/listeners.js';
+} from './errors.js';
+export type { AcceptedInput, InputOptions } from './command.js';
+export type { InputSource } from './options.js';
+export type { EventListener } from './runtime.js';
 export { type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
 export type {
   AttachOptions,
@@ -24,8 +24,8 @@ export type {
   OpenSessionOptions,
   OutputOptions,
   RequestOptions,
-} from './contract/options.js';
-export type { OutputChunk } from './output/output-queue.js';
+} from './options.js';
+export type { OutputChunk } from './output-queue.js';
 export { ClientSession, type SessionEnd, type SessionEventName } from './session.js';
 export { type PathChanges, PathWatch, type WatchOptions } from './watch.js';
 export type { ErrorCode, ErrorDetails } from '../core/errors.js';

@@ -1,6 +1,6 @@
 import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
 import type { ConnectionRequestOptions } from './connection/pending-requests.js';
-import type { EventRouter } from './output/event-router.js';
+import type { EventRouter } from './event-router.js';
 
 /** Interface of the client for sessions and commands. */
 export interface ClientLink {

@@ -1,6 +1,6 @@
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { ClientLink } from './link.js';
-import { randomCallId } from './runtime/random-id.js';
+import { randomCallId } from './runtime.js';
 
 /** A conversation: a single question, or messages with roles. */
 export type LlmMessages = string | RequestInput<'llm_call'>['messages'];

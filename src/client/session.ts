@@ -1,16 +1,13 @@
 import type { SignalName } from '../core/signals.js';
 import type { Answer, RequestInput } from '../core/protocol/requests.js';
 import type { EventName, EventPayload, SessionInfo } from '../core/protocol/results.js';
-import { ClientCommand } from './command.js';
-import { ClientError, hasCode } from './contract/errors.js';
+import { type AcceptedInput, ClientCommand, type InputOptions, sendInput } from './command.js';
+import { ClientError, hasCode } from './errors.js';
 import { ClientFiles } from './files.js';
-import { type AcceptedInput, type InputOptions, sendInput } from './input.js';
-import { inputSource } from './contract/input-source.js';
+import { type CheckOptions, type ExecuteOptions, executeRequest, inputSource } from './options.js';
 import type { ClientLink } from './link.js';
-import type { EventListener } from './runtime/listeners.js';
-import { type CheckOptions, type ExecuteOptions, executeRequest } from './contract/options.js';
-import { randomCommandId } from './runtime/random-id.js';
-import { SequenceTracker } from './output/sequence-tracker.js';
+import { type EventListener, randomCommandId } from './runtime.js';
+import { SequenceTracker } from './event-router.js';
 
 /** Reason for the end of a session. */
 export type SessionEnd = Omit<EventPayload<'session_closed'>, 'session_id'>;

@@ -1,6 +1,6 @@
 import type { RequestInput } from '../core/protocol/requests.js';
 import type { EventPayload } from '../core/protocol/results.js';
-import { ClientError } from './contract/errors.js';
+import { ClientError } from './errors.js';
 import type { ClientLink } from './link.js';
 
 /** How paths are watched. */

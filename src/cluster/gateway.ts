@@ -1,4 +1,4 @@
-import type { Role } from '../core/access/roles.js';
+import type { Role } from '../core/principal.js';
 import { addressOf } from '../core/cluster/address.js';
 import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';

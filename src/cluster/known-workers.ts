@@ -1,12 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { LINK_VERSION } from '../core/cluster/link-messages.js';
-import { nameOfNode, nodeIdFrom } from '../core/cluster/node-id.js';
+import { nameOfNode, nodeIdFrom } from '../core/cluster/address.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES } from '../core/ids.js';
 import { randomText } from '../engine/system/random.js';
-import { registryUnavailable } from './registry/registry.js';
-import type { HeldLease, NodeLease, RegisteredWorker, Registry, RegistryView } from './registry/registry.js';
+import {
+  type HeldLease,
+  type NodeLease,
+  type RegisteredWorker,
+  type Registry,
+  registryUnavailable,
+  type RegistryView,
+} from './registry/registry.js';
 import { rendezvous } from './placement.js';
 import type { LinkedNode } from './links/link-types.js';
 import type { Worker, Workers } from './workers.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { LinkIdentity } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import type { MembershipPort, RegistryState, Rival } from '../services/cluster-port.js';
 import { type NodeWork, countedLoad } from './own-work.js';
 import { Heartbeat } from '../engine/system/heartbeat.js';

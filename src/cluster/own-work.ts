@@ -1,5 +1,5 @@
 import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
-import { nodeIdFrom } from '../core/cluster/node-id.js';
+import { nodeIdFrom } from '../core/cluster/address.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import { nodeDraining } from './failures.js';

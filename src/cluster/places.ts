@@ -1,8 +1,8 @@
 import { announced } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, sessionIdFrom } from '../core/ids.js';
-import type { Principal } from '../core/access/principal.js';
-import type { Log } from '../core/logging/log.js';
+import type { Principal } from '../core/principal.js';
+import type { Log } from '../core/log.js';
 import { sessionLimitReached } from '../services/access/admission.js';
 import type { RoutedReply } from '../services/cluster-port.js';
 import type { HeldSession } from '../services/sessions/session-description.js';

@@ -1,7 +1,7 @@
 import { ROUTES } from '../core/cluster/routes.js';
 import { AdapterError, type ErrorCode } from '../core/errors.js';
-import type { ClusterMetrics } from '../core/metrics/metrics.js';
-import type { Traces } from '../core/traces/traces.js';
+import type { ClusterMetrics } from '../core/metrics.js';
+import type { Traces } from '../core/traces.js';
 import type { WarningCode } from '../core/warnings.js';
 import { bodyOf, type HttpAnswer } from '../services/http-exchange.js';
 import type { PassedExchange, PassedRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';

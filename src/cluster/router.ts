@@ -1,5 +1,4 @@
-import { addressOf } from '../core/cluster/address.js';
-import { nameOfNode } from '../core/cluster/node-id.js';
+import { addressOf, nameOfNode } from '../core/cluster/address.js';
 import { AdapterError } from '../core/errors.js';
 import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';

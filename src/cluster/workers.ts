@@ -1,6 +1,6 @@
 import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
-import { nameOfNode } from '../core/cluster/node-id.js';
-import type { Log } from '../core/logging/log.js';
+import { nameOfNode } from '../core/cluster/address.js';
+import type { Log } from '../core/log.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import type { LinkSecret } from '../services/access/dashboard-links.js';
 import { unknownNode } from './failures.js';

@@ -1,4 +1,4 @@
-import { ERROR_CATALOGUE, type ErrorCode } from './error-catalogue/catalogue.js';
+import { ERROR_CATALOGUE, type ErrorCode } from './error-catalogue.js';
 
 export type { ErrorCode };
 

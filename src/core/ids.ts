@@ -1,5 +1,5 @@
 import { AdapterError } from './errors.js';
-import { base64Url } from './output/base64.js';
+import { base64Url } from './output/utf8.js';
 
 /** Random bytes of an id: as many as in a UUID, which rules out guessing and collisions. */
 export const ID_BYTES = 16;
@@ -11,7 +11,7 @@ const ID_CHARACTERS = Math.ceil((ID_BYTES * 8) / 6);
  * The node that the ids of a daemon name, `NODE.` before the random part: what holds an object of a cluster. Undefined
  * for a daemon alone.
  */
-export type IdNode = string | undefined;
+type IdNode = string | undefined;
 
 /** What services that make ids have among their options. */
 export interface IdOptions {
@@ -66,3 +66,9 @@ export const confirmationIdFrom = (random: Uint8Array, node?: IdNode): string =>
  * source.
  */
 export const approvalIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('approval', random, node);
+
+/** Name of a node of a cluster: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends. */
+export const NODE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,22}[a-z0-9])?$/;
+
+/** What a node's name may be, for messages. */
+export const NODE_NAME_RULE = '1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends';

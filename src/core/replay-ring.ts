@@ -1,5 +1,5 @@
 /** An event that is kept, its number, and what keeping it costs, in bytes. */
-export interface KeptEvent<T> {
+interface KeptEvent<T> {
   readonly seq: number;
   readonly event: T;
   readonly bytes: number;
@@ -88,4 +88,46 @@ export class ReplayRing<T> {
     this.#keptBytes -= this.#kept.get(seq)?.bytes ?? 0;
     this.#kept.delete(seq);
   }
+}
+
+/**
+ * The values added last: at least `size` of them, and less than twice as many. All operations take constant time; to
+ * delete the oldest value of a Set takes longer with each one that was deleted before.
+ */
+export class RecentSet<T> {
+  readonly #size: number;
+  #newer = new Set<T>();
+  #older: ReadonlySet<T> = new Set<T>();
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** Adds a value; older ones may be dropped. */
+  add(value: T): void {
+    if (this.#newer.size >= this.#size) {
+      this.#older = this.#newer;
+      this.#newer = new Set();
+    }
+    this.#newer.add(value);
+  }
+
+  /** Whether a value was added and is still kept. */
+  has(value: T): boolean {
+    return this.#newer.has(value) || this.#older.has(value);
+  }
+}
+
+/**
+ * Returns a function that computes its result again only when its argument is another object than at the last call: for what
+ * is derived from the configuration, which is replaced as a whole.
+ */
+export function rememberLast<Argument extends object, Result>(
+  compute: (argument: Argument) => Result,
+): (argument: Argument) => Result {
+  let last: { readonly argument: Argument; readonly result: Result } | undefined;
+  return (argument) => {
+    if (last?.argument !== argument) last = { argument, result: compute(argument) };
+    return last.result;
+  };
 }

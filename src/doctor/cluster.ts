@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 
 import { RedisConnection } from '../cluster/registry/redis-connection.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import { LinkSecret } from '../services/access/dashboard-links.js';
 import type { Finding } from './finding.js';
 

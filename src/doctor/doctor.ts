@@ -16,7 +16,7 @@ import {
   tryFifos,
 } from './engine.js';
 import type { PlatformName } from '../core/platform.js';
-import type { LimitSet } from '../core/limits/safety-net.js';
+import type { LimitSet } from '../core/limits.js';
 import { type LimitSettings, measureLimits, nameWithoutLimits } from '../engine/limits/mechanism.js';
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';

@@ -4,10 +4,10 @@ import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync }
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { LIMIT_KEYS } from '../core/limits/limits.js';
-import type { Log } from '../core/logging/log.js';
-import { NO_METRICS } from '../core/metrics/metrics.js';
-import type { SandboxStatus } from '../core/sandbox/status.js';
+import { LIMIT_KEYS } from '../core/limits.js';
+import type { Log } from '../core/log.js';
+import { NO_METRICS } from '../core/metrics.js';
+import type { SandboxStatus } from '../core/sandbox.js';
 import { makeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
 import { unenforceableOn } from '../engine/limits/mechanism.js';
 import type { Capabilities, Platform } from '../engine/platform/platform.js';

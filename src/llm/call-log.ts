@@ -1,4 +1,4 @@
-import { type Principal, canAccess } from '../core/access/principal.js';
+import { type Principal, canAccess } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
 import type { Candidate } from '../core/llm/resolution.js';
 import type { Answer, Request } from '../core/protocol/requests.js';

@@ -1,10 +1,9 @@
 import { AdapterError, type ErrorCode } from '../core/errors.js';
-import type { AccessMode } from '../core/llm/access-mode.js';
-import type { AnswerFormat } from '../core/llm/answer-format.js';
+import type { AccessMode } from '../core/llm/settings.js';
+import type { AnswerFormat, LlmUsage } from '../core/llm/answer.js';
 import type { LlmMessage } from '../core/llm/messages.js';
 import { type Candidate, nameOf } from '../core/llm/resolution.js';
-import type { LlmUsage } from '../core/llm/usage.js';
-import type { Metrics } from '../core/metrics/metrics.js';
+import type { Metrics } from '../core/metrics.js';
 import type { ResourceUse } from '../engine/command/resource-use.js';
 import type { Execution } from '../services/executions.js';
 

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 
-import { canAccess, type Principal } from '../core/access/principal.js';
+import { canAccess, type Principal } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { callIdFrom, ID_BYTES } from '../core/ids.js';
 import { isPassedOn, llmError } from '../core/llm/failure.js';

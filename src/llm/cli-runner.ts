@@ -1,13 +1,11 @@
 import { commandIdFrom, ID_BYTES } from '../core/ids.js';
-import type { Limits } from '../core/limits/limits.js';
-import { Answer } from '../core/llm/answer.js';
-import { isTornEvent, JsonEvents, type JsonObject } from '../core/llm/json-events.js';
-import { lastBlock } from '../core/llm/last-block.js';
+import type { Limits } from '../core/limits.js';
+import { Answer, isTornEvent, JsonEvents, type JsonObject, lastBlock } from '../core/llm/answer.js';
 import type { OutputMode } from '../core/llm/settings.js';
-import type { RunEndCause, RunFacts } from '../core/llm/verdict.js';
-import type { Metrics } from '../core/metrics/metrics.js';
+import type { RunEndCause, RunFacts } from '../core/llm/failure.js';
+import type { Metrics } from '../core/metrics.js';
 import { AnsiStripper } from '../core/output/ansi.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 import { Command } from '../engine/command/command.js';
 import type { CommandOutcome } from '../engine/command/outcome.js';
 import type { OneShotRunner } from '../engine/one-shot/one-shot.js';

@@ -7,7 +7,7 @@ import {
   NoCompletionError,
   readCompletion,
   readCompletionEvent,
-} from '../core/llm/completion.js';
+} from '../core/llm/messages.js';
 import { kindOfError, llmError, maskSecrets } from '../core/llm/failure.js';
 import {
   HTTP_PROVIDERS,
@@ -15,7 +15,7 @@ import {
   type HttpProviderSettings,
   type LlmSettings,
 } from '../core/llm/settings.js';
-import type { LlmUsage } from '../core/llm/usage.js';
+import type { LlmUsage } from '../core/llm/answer.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
 
 /**

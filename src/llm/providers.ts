@@ -1,5 +1,5 @@
 import type { Candidate } from '../core/llm/resolution.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 import { OutputMask } from '../engine/output/output-mask.js';
 import type { CallMeter, LlmQuestion, LlmReply } from './call.js';
 import type { HttpProviders } from './http-providers.js';

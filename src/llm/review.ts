@@ -1,10 +1,15 @@
 import type OpenAI from 'openai';
 
-import { LOCAL_PRINCIPAL } from '../core/access/principal.js';
-import { buildReview, type ReviewMessage, type ReviewQuestion } from '../core/confirmation/review-prompt.js';
-import { readReview, type ReviewVerdict } from '../core/confirmation/review-verdict.js';
+import { LOCAL_PRINCIPAL } from '../core/principal.js';
+import {
+  buildReview,
+  readReview,
+  type ReviewMessage,
+  type ReviewQuestion,
+  type ReviewVerdict,
+} from '../core/review.js';
 import { callIdFrom, ID_BYTES } from '../core/ids.js';
-import { explainUnreadable, readCompletion, type WholeCompletion } from '../core/llm/completion.js';
+import { explainUnreadable, readCompletion, type WholeCompletion } from '../core/llm/messages.js';
 import type { LlmProviderName } from '../core/llm/settings.js';
 import type { Secret } from '../core/secret.js';
 import { randomBytes } from '../engine/system/random.js';

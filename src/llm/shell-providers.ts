@@ -2,10 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { AdapterError, type ErrorDetails } from '../core/errors.js';
-import { LIMIT_KEYS } from '../core/limits/limits.js';
-import { llmError, maskSecrets } from '../core/llm/failure.js';
+import { LIMIT_KEYS } from '../core/limits.js';
+import { judgeRun, llmError, maskSecrets, type RunVerdict } from '../core/llm/failure.js';
 import type { LlmSettings } from '../core/llm/settings.js';
-import { judgeRun, type RunVerdict } from '../core/llm/verdict.js';
 import { killOf } from '../engine/command/outcome.js';
 import type { Breach } from '../engine/command/resource-use.js';
 import type { Scratch, ScratchDirectory } from '../engine/instance/runtime-directory.js';

@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 import winston from 'winston';
 
 import type { LoggingConfiguration, LogLevel } from '../config/model/configuration.js';
-import type { LogField, LogFieldSpec, LogFormat } from '../config/sections/log-format.js';
-import type { Log } from '../core/logging/log.js';
+import type { LogField, LogFieldSpec, LogFormat } from '../config/sections/records.js';
+import type { Log } from '../core/log.js';
 import { RotatingAppender } from '../files/rotating-appender.js';
 
 /**

@@ -1,14 +1,19 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, extname, resolve } from 'node:path';
 
-import type { CoveredWords } from '../core/confirmation/remembered-rule.js';
-import type { Coverage } from '../core/confirmation/remembered.js';
-import { findFileOperands, quoteWords, readShape, type Unrecognisable } from '../core/confirmation/shape.js';
+import {
+  type Coverage,
+  type CoveredWords,
+  findFileOperands,
+  quoteWords,
+  readShape,
+  type Unrecognisable,
+} from '../core/remembered-approval.js';
 import type { PolicyRequest } from '../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../core/policy/decision/policy.js';
 import { isWithin } from '../core/policy/paths/paths.js';
 import { isStandardProgram } from '../core/policy/words/program-name.js';
-import type { SandboxProfile } from '../core/sandbox/profiles.js';
+import type { SandboxProfile } from '../core/sandbox.js';
 import { findProgram } from '../engine/shells/list.js';
 import { contentOf, realPathOf } from '../engine/system/local-files.js';
 

@@ -1,10 +1,16 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 
-import { type AuditRecord, readRecord } from '../core/audit/chain.js';
-import { type AuditEvent, auditPrincipal, type AuditTrail } from '../core/audit/event.js';
-import { Repeats } from '../core/audit/repeats.js';
-import { isRecorded } from '../core/audit/requests.js';
-import { type AuditQuery, matchesQuery } from '../core/audit/select.js';
+import {
+  type AuditEvent,
+  auditPrincipal,
+  type AuditQuery,
+  type AuditRecord,
+  type AuditTrail,
+  matchesQuery,
+  readRecord,
+  Repeats,
+} from '../core/audit.js';
+import { isRecorded } from '../core/audit-requests.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import { listAuditFiles, sha256 } from '../engine/audit/files.js';

@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream';
 import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { ROUTES } from '../core/cluster/routes.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { ForwardedHeaders } from '../core/previews/http-headers.js';
+import type { ForwardedHeaders } from '../core/previews.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
-import type { TraceCarrier } from '../core/traces/traces.js';
+import type { TraceCarrier } from '../core/traces.js';
 import type { HttpAnswer } from './http-exchange.js';
 import type { Caller, EventSink } from './registry/caller.js';
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import type { Principal } from '../core/access/principal.js';
+import type { Principal } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
 import type { SignalName } from '../core/signals.js';
 import type { RunJob } from '../engine/checkpoints/job.js';

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 
 import { onAbort } from '../core/abort.js';
-import type { ForwardedHeaders } from '../core/previews/http-headers.js';
+import type { ForwardedHeaders } from '../core/previews.js';
 
 /** Longest time for a connection, in milliseconds. */
 const CONNECT_MS = 5000;

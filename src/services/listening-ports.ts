@@ -1,4 +1,4 @@
-import type { Principal } from '../core/access/principal.js';
+import type { Principal } from '../core/principal.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { Listening } from '../engine/platform/platform.js';
 import { reportProcesses } from '../engine/process/background-processes.js';

@@ -1,6 +1,6 @@
-import type { Principal } from '../core/access/principal.js';
+import type { Principal } from '../core/principal.js';
 import type { Candidate } from '../core/llm/resolution.js';
-import type { LlmUsage } from '../core/llm/usage.js';
+import type { LlmUsage } from '../core/llm/answer.js';
 import type { CompletionRequest } from '../core/openai/completion-request.js';
 import type { LlmCallInfo } from '../core/protocol/llm-call.js';
 import type { Answer, Request } from '../core/protocol/requests.js';

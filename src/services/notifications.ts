@@ -3,18 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import { linkSignals } from '../core/abort.js';
-import type { WarnedResource } from '../core/limits/limits.js';
-import type { Log } from '../core/logging/log.js';
-import type { Metrics } from '../core/metrics/metrics.js';
+import type { WarnedResource } from '../core/limits.js';
+import type { Log } from '../core/log.js';
+import type { Metrics } from '../core/metrics.js';
 import {
+  isWorthRetrying,
   type Notification,
   type NotificationEvent,
   type Notifier,
+  pauseBeforeRetry,
   renderBody,
-} from '../core/notifications/notification.js';
-import { isWorthRetrying, pauseBeforeRetry } from '../core/notifications/retries.js';
+} from '../core/notifications.js';
 import type { Secret } from '../core/secret.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 import type { Breach } from '../engine/command/resource-use.js';
 import { renderBreach } from './registry/rendered-limits.js';
 

@@ -1,9 +1,8 @@
 import { networkInterfaces } from 'node:os';
 
-import type { Principal } from '../core/access/principal.js';
+import type { Principal } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
-import { loopbackFor } from '../core/previews/listener.js';
-import { previewPathOf } from '../core/previews/preview-url.js';
+import { loopbackFor, previewPathOf } from '../core/previews.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { Ports } from './listening-ports.js';
 import type { SessionRecord } from './registry/session-registry.js';

@@ -3,19 +3,25 @@ import { dirname, join } from 'node:path';
 
 import { z } from 'zod';
 
-import type { Principal } from '../core/access/principal.js';
+import type { Principal } from '../core/principal.js';
 import {
   CONFIRMATION_MODES,
   type ConfirmationMode,
   type ConfirmationWays,
   isAsStrict,
   wayOf,
-} from '../core/confirmation/modes.js';
-import { findRuleProblem, ruleOf } from '../core/confirmation/remembered-rule.js';
-import { covers, HOUR_MS, type RememberedApproval, type RememberScope } from '../core/confirmation/remembered.js';
+} from '../core/confirmation.js';
+import {
+  covers,
+  findRuleProblem,
+  HOUR_MS,
+  type RememberedApproval,
+  type RememberScope,
+  ruleOf,
+} from '../core/remembered-approval.js';
 import { AdapterError } from '../core/errors.js';
 import { approvalIdFrom, ID_BYTES } from '../core/ids.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import type { TestedRule } from '../core/policy/decision/rule-tests.js';
 import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
 import type { RememberedInfo, RememberedSummary } from '../core/protocol/remembered.js';

@@ -1,7 +1,7 @@
-import type { Principal } from '../core/access/principal.js';
+import type { Principal } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
-import { dependsOnMode, sequenceOf } from '../core/terminal/keys.js';
+import { dependsOnMode, sequenceOf } from '../core/keys.js';
 import type { Command } from '../engine/command/command.js';
 import { Screen, type ScreenSize } from '../engine/output/screen.js';
 import { assertKept, type CommandRecord } from './registry/command-record.js';

@@ -1,7 +1,7 @@
-import type { AuditTrail } from '../core/audit/event.js';
-import type { Metrics } from '../core/metrics/metrics.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
-import type { Traces } from '../core/traces/traces.js';
+import type { AuditTrail } from '../core/audit.js';
+import type { Metrics } from '../core/metrics.js';
+import type { SecretMask } from '../core/secrets.js';
+import type { Traces } from '../core/traces.js';
 import type { ClusterPort } from './cluster-port.js';
 import type { CompletionsPort, LlmPort } from './llm-ports.js';
 import type { AuditLog, RequestAudit } from './audit.js';

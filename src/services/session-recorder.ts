@@ -1,9 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 
 import { AdapterError } from '../core/errors.js';
-import { markerLabel, promptLine } from '../core/recording/command-text.js';
-import { TerminalText } from '../core/recording/terminal-text.js';
-import { MASK, type SecretMask } from '../core/secrets/secret-mask.js';
+import { markerLabel, promptLine, TerminalText } from '../core/recording.js';
+import { MASK, type SecretMask } from '../core/secrets.js';
 import type { Command } from '../engine/command/command.js';
 import { OutputMask } from '../engine/output/output-mask.js';
 import type { RecordingWriter } from '../engine/output/recording-writer.js';

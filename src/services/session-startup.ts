@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { AdapterError } from '../core/errors.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
-import { type Startup, startupText } from '../core/startup/startup-text.js';
+import { type Startup, startupText } from '../core/startup-text.js';
 import { statOf } from '../engine/system/local-files.js';
 import type { Commands } from './commands/commands.js';
 import type { Executions } from './executions.js';

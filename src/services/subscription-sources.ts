@@ -1,5 +1,5 @@
-import { canAccess, type Principal } from '../core/access/principal.js';
-import { ChangeTracker } from '../core/changes/change-tracker.js';
+import { canAccess, type Principal } from '../core/principal.js';
+import { ChangeTracker } from '../core/change-tracker.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import { type EventPayload, MAX_TICK_ENTRIES, MAX_TICK_RECORDS } from '../core/protocol/results.js';
 import type { AuditLog } from './audit.js';

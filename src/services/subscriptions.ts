@@ -1,6 +1,6 @@
-import type { Role } from '../core/access/roles.js';
+import type { Role } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import { PERMISSIONS } from '../core/protocol/permissions.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import { DEFAULT_TICK_MS, type Topic } from '../core/protocol/requests/subscriptions.js';

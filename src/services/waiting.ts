@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Principal } from '../core/access/principal.js';
+import type { Principal } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
 import { compileLinePattern, type LineMatch, type LinePattern, LineSearch } from '../core/output/line-search.js';
 import type { Answer, Request } from '../core/protocol/requests.js';

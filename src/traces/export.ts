@@ -1,6 +1,6 @@
 import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
 
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import { settledWithin } from '../core/time.js';
 
 /** Where spans go, and which ones. */

@@ -10,7 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 import type {
   CommandSpan,
   TraceCarrier,
@@ -19,7 +19,7 @@ import type {
   TracedRelay,
   TracedRequest,
   Traces,
-} from '../core/traces/traces.js';
+} from '../core/traces.js';
 
 /** Longest text of a command in a span, in characters. */
 const MAX_COMMAND = 4096;

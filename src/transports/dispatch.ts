@@ -1,10 +1,10 @@
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import { assertPermitted } from '../core/protocol/permissions.js';
 import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type Request, type RequestName, requests } from '../core/protocol/requests.js';
-import type { TraceCarrier } from '../core/traces/traces.js';
-import { findNearest } from '../core/validation/nearest.js';
+import type { TraceCarrier } from '../core/traces.js';
+import { findNearest } from '../core/plain-issue.js';
 import { describeAccess } from '../services/access/access.js';
 import type { ClusterPort, Passage } from '../services/cluster-port.js';
 import type { Caller } from '../services/registry/caller.js';

@@ -1,7 +1,7 @@
 import type { Socket } from 'socket.io';
 import type { z } from 'zod';
 
-import type { Role } from '../core/access/roles.js';
+import type { Role } from '../core/principal.js';
 import { linkSizeOf, SendWindow } from '../core/cluster/credit.js';
 import {
   accepted,
@@ -16,9 +16,9 @@ import {
   ticketMessage,
 } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import type { EventName, EventPayload } from '../core/protocol/results.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 import type { Caller, EventSink, Marks } from '../services/registry/caller.js';
 import type { Services } from '../services/services.js';
 import { endConnection } from './connection.js';

@@ -8,11 +8,10 @@ import { Server, type Socket } from 'socket.io';
 import type { z } from 'zod';
 
 import { onAbort } from '../core/abort.js';
-import type { Role } from '../core/access/roles.js';
-import { hello as helloSchema, LINK_VERSION, type LinkIdentity } from '../core/cluster/link-messages.js';
-import { TICKET_HEADER } from '../core/cluster/passed-headers.js';
+import type { Role } from '../core/principal.js';
+import { hello as helloSchema, LINK_VERSION, type LinkIdentity, TICKET_HEADER } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import { type LinkSecret, randomNonce } from '../services/access/dashboard-links.js';
 import type { Services } from '../services/services.js';
 import type { Admitted, HttpAuthentication } from './http/authentication.js';

@@ -3,18 +3,15 @@ import { Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { passedRequestHeaders } from '../core/cluster/passed-headers.js';
+import { passedRequestHeaders } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
-import { ChatEncoding } from '../core/openai/chat-encoding.js';
-import { parseChatRequest } from '../core/openai/chat-request.js';
-import type { CompletionRequest } from '../core/openai/completion-request.js';
-import type { AnswerEncoding, EncodedAnswer } from '../core/openai/encoding.js';
+import type { Log } from '../core/log.js';
+import { ChatEncoding, parseChatRequest } from '../core/openai/chat.js';
+import type { AnswerEncoding, CompletionRequest, EncodedAnswer } from '../core/openai/completion-request.js';
 import { isRepeated, openAiFailure, unknownModel } from '../core/openai/failure.js';
-import { ResponsesEncoding } from '../core/openai/responses-encoding.js';
-import { parseResponsesRequest } from '../core/openai/responses-request.js';
+import { parseResponsesRequest, ResponsesEncoding } from '../core/openai/responses.js';
 import { assertPermitted } from '../core/protocol/permissions.js';
-import type { TraceCarrier } from '../core/traces/traces.js';
+import type { TraceCarrier } from '../core/traces.js';
 import type { ClusterPort, PassedExchange } from '../services/cluster-port.js';
 import type { HttpAnswer } from '../services/http-exchange.js';
 import type { Completion, CompletionListener } from '../services/llm-ports.js';

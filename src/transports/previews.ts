@@ -3,12 +3,17 @@ import type { Duplex, Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { passedAnswerHeaders, passedRequestHeaders } from '../core/cluster/passed-headers.js';
+import { passedAnswerHeaders, passedRequestHeaders } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
-import type { ForwardedHeaders } from '../core/previews/http-headers.js';
-import { answerHeaders, OWN_ORIGIN_HEADER, requestHeaders, shownAt } from '../core/previews/preview-headers.js';
-import { parsePreviewUrl } from '../core/previews/preview-url.js';
+import type { Log } from '../core/log.js';
+import {
+  answerHeaders,
+  type ForwardedHeaders,
+  OWN_ORIGIN_HEADER,
+  parsePreviewUrl,
+  requestHeaders,
+  shownAt,
+} from '../core/previews.js';
 import type { Passage } from '../services/cluster-port.js';
 import {
   bodyOf,

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, type Socket } from 'socket.io';
 import { Decoder, Encoder, type Packet, PacketType } from 'socket.io-parser';
 
-import { auditPrincipal } from '../core/audit/event.js';
+import { auditPrincipal } from '../core/audit.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/logging/log.js';
+import type { Log } from '../core/log.js';
 import type { EventName, EventPayload } from '../core/protocol/results.js';
-import type { SecretMask } from '../core/secrets/secret-mask.js';
+import type { SecretMask } from '../core/secrets.js';
 import { settledWithin } from '../core/time.js';
-import type { TraceCarrier } from '../core/traces/traces.js';
+import type { TraceCarrier } from '../core/traces.js';
 import type { Access, Authentication, Origin } from '../services/access/access.js';
 import type { Admission, Place, Refusals } from '../services/access/admission.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { MB } from '../../src/core/limits/limits.js';
+import { MB } from '../../src/core/limits.js';
 import type { LimitMechanism, ProcessGroup } from '../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../src/engine/limits/probe.js';
 import {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { ACCESS_MODES } from '../../src/core/llm/access-mode.js';
-import { DRIVER_NAMES } from '../../src/core/llm/settings.js';
-import { judgeRun } from '../../src/core/llm/verdict.js';
+import { ACCESS_MODES, DRIVER_NAMES } from '../../src/core/llm/settings.js';
+import { judgeRun } from '../../src/core/llm/failure.js';
 import { accessGrant, invocationOf, type ShellProvider } from '../../src/llm/invocation.js';
 import { DRIVERS } from '../../src/llm/drivers/list.js';
 import { type OutputReader, outputReader } from '../../src/llm/cli-runner.js';

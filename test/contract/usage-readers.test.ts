@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { MB } from '../../src/core/limits/limits.js';
+import { MB } from '../../src/core/limits.js';
 import { heldBytesOf, PAGE_BYTES, takeSnapshot } from '../../src/engine/process/process-snapshot.js';
 import { Polling } from '../../src/engine/limits/polling.js';
 import { TICKS_PER_SECOND } from '../../src/engine/platform/platform.js';

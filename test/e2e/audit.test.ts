@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { AuditRecord } from '../../src/core/audit/chain.js';
+import type { AuditRecord } from '../../src/core/audit.js';
 import { listAuditFiles } from '../../src/engine/audit/files.js';
 import { verifyAudit } from '../../src/engine/audit/verify.js';
 import { ASKING, TestDaemon } from '../support/daemon.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { connect } from '../../src/client/index.js';
-import type { Role } from '../../src/core/access/roles.js';
+import type { Role } from '../../src/core/principal.js';
 import type { Topic } from '../../src/core/protocol/requests/subscriptions.js';
 import type { EventPayload } from '../../src/core/protocol/results.js';
 import { TestDaemon } from '../support/daemon.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ACCESS_MODES } from '../../src/core/llm/access-mode.js';
+import { ACCESS_MODES } from '../../src/core/llm/settings.js';
 import { ask } from '../support/http.js';
 import { LlmService, SERVICE_ANSWER } from '../support/llm/llm-service.js';
 import { TestDaemon } from '../support/daemon.js';

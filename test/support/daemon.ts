@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { stringify } from 'yaml';
 
-import type { Role } from '../../src/core/access/roles.js';
+import type { Role } from '../../src/core/principal.js';
 import { TokenFiles } from '../../src/services/access/token-files.js';
 
 /** The built binary. */

@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFile
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-import { CREDENTIAL_PLACES } from '../../src/core/secrets/credential-places.js';
+import { CREDENTIAL_PLACES } from '../../src/core/secrets.js';
 import { type DaemonOptions, MAIN, TestDaemon } from './daemon.js';
 import { WireClient } from './wire.js';
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 
 import type { Configuration } from '../../config/model/configuration.js';
 import { listRestartKeys } from '../../config/model/settings.js';
-import { valueAt } from '../../config/model/tree.js';
+import { valueAt } from '../../config/model/problems.js';
 import { choosePlatform } from '../../engine/platform/choose-platform.js';
 import type { Platform } from '../../engine/platform/platform.js';
 import { platformLike } from '../../engine/platform/process-identity.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import { isProcess } from '../../engine/platform/process-identity.js';
 import { sendSignal } from '../../engine/process/end-processes.js';
 import type { NodesPort } from '../../services/cluster-port.js';

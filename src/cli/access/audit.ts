@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { AUDIT_EVENTS } from '../../core/audit/event.js';
+import { AUDIT_EVENTS } from '../../core/audit.js';
 import type { AuditOptions, SearchOptions, TailOptions } from './read-audit.js';
-import { createCommand, createGroup, examples, readNumber, type Subcommand } from '../options/subcommand.js';
+import { createCommand, createGroup, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 
 /** Lines that `tail` shows by default. */
 const TAIL_LINES = 20;

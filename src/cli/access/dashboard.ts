@@ -1,8 +1,8 @@
 import { Option } from 'commander';
 
-import { ROLE_NAMES } from '../../core/access/roles.js';
+import { ROLE_NAMES } from '../../core/principal.js';
 import { withDaemonOptions } from '../connect/daemon-address.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 import type { DashboardOptions } from './open-dashboard.js';
 
 /** `dashboard`: opens the dashboard in a browser, signed in. */

@@ -1,5 +1,5 @@
 import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
-import type { Role } from '../../core/access/roles.js';
+import type { Role } from '../../core/principal.js';
 import {
   hasExpired,
   isTokenName,
@@ -8,16 +8,14 @@ import {
   RUN_AS_ROLE,
   type Token,
   TOKEN_NAME_RULE,
-} from '../../core/access/token.js';
+} from '../../core/token.js';
 import { AdapterError } from '../../core/errors.js';
 import { findUser } from '../../engine/system/find-user.js';
 import { type IssuedToken, TokenFiles } from '../../services/access/token-files.js';
 import { findConfiguration } from '../connect/configuration-file.js';
-import type { Context } from '../console/context.js';
-import { commandLineFor } from '../console/command-line.js';
+import { commandLineFor, type Context } from '../console/context.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
-import { alignColumns } from '../console/columns.js';
-import { formatSpan } from '../console/style.js';
+import { alignColumns, formatSpan } from '../console/style.js';
 
 /** Options of all token commands. */
 export interface TokenOptions {

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 
-import { ROLE_NAMES, ROLES } from '../../core/access/roles.js';
+import { ROLE_NAMES, ROLES } from '../../core/principal.js';
 import type { Context } from '../console/context.js';
-import { createCommand, createGroup, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, createGroup, examples, type Subcommand } from '../console/subcommand.js';
 import type { CreateTokenOptions, TokenOptions } from './manage-tokens.js';
 
 /**

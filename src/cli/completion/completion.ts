@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 
 import { COMPLETION_SHELLS, type CompletionShell, renderCompletion } from './script.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 
 /** `completion`: prints the completion script of a shell for this program. */
 export const completionSubcommand: Subcommand = (context) =>

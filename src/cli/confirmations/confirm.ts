@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 
-import { REMEMBER_SCOPES } from '../../core/confirmation/remembered.js';
+import { REMEMBER_SCOPES } from '../../core/remembered-approval.js';
 import type { DecideOptions, ListOptions } from './confirmations.js';
 import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 
 interface ConfirmOptions extends ListOptions, DecideOptions {
   readonly approve?: boolean;

@@ -1,8 +1,7 @@
 import type { RememberedInfo } from '../../client/index.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { alignColumns } from '../console/columns.js';
+import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
 import type { Context } from '../console/context.js';
-import { formatSpan, onOneLine } from '../console/style.js';
 import type { ListOptions } from './confirmations.js';
 
 /** Longest cell of the table, in characters. */

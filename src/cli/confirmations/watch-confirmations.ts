@@ -1,10 +1,8 @@
 import { createInterface, type Interface } from 'node:readline';
 
 import type { AdapterClient, ConfirmationInfo, EventPayload } from '../../client/index.js';
-import { describeQuestion, readReply } from './confirmation-text.js';
-import type { ListOptions } from './confirmations.js';
-import type { Context } from '../console/context.js';
-import { commandLineFor } from '../console/command-line.js';
+import { describeQuestion, type ListOptions, readReply } from './confirmations.js';
+import { commandLineFor, type Context } from '../console/context.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { reportFailure } from '../console/failure.js';
 import { paint } from '../console/style.js';

@@ -1,6 +1,5 @@
 import type { AdapterClient, ClientError } from '../../client/index.js';
-import type { Context } from '../console/context.js';
-import { commandLineFor } from '../console/command-line.js';
+import { commandLineFor, type Context } from '../console/context.js';
 import { type DaemonAddress, type DaemonOptions, findDaemon } from './daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
 

@@ -46,3 +46,48 @@ export interface Output {
   /** Calls the listener when the size of the terminal changes, until it is disposed. */
   onResize(listener: () => void): Disposable;
 }
+
+/** Formats a command line of this program, for messages. */
+export type CommandLine = (words: string) => string;
+
+/** Characters without a special meaning in any shell. */
+const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
+
+/** Quotes a word for a shell command line. */
+export const quoteWord = (word: string): string =>
+  PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/**
+ * Formats command lines of this program that reach the same daemon when they are pasted: they include the given `--url`
+ * or `--config`, but never a token.
+ */
+export const commandLineFor =
+  (
+    { programName }: Pick<Context, 'programName'>,
+    { url, config }: { readonly url?: string; readonly config?: string },
+  ): CommandLine =>
+  (words) => {
+    const flags = [
+      ...(url === undefined ? [] : [`--url ${quoteWord(url)}`]),
+      ...(config === undefined ? [] : [`--config ${quoteWord(config)}`]),
+    ];
+    return [programName, words, ...flags].join(' ');
+  };
+
+/** Runs until a signal arrives or the reader of the output has closed the pipe; errors after that do not count. */
+export async function untilStopped(context: Context, run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const signals = context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => {
+    stop.abort();
+  });
+  void context.stdout.broken.then(() => {
+    stop.abort();
+  });
+  try {
+    await run(stop.signal);
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    signals[Symbol.dispose]();
+  }
+}

@@ -1,8 +1,7 @@
-import { ClientError, type ClientErrorCode } from '../../client/contract/errors.js';
+import { ClientError, type ClientErrorCode } from '../../client/errors.js';
 import { ConfigurationError } from '../../config/model/problems.js';
-import type { CommandLine } from './command-line.js';
+import type { CommandLine, Output } from './context.js';
 import { paint } from './style.js';
-import type { Output } from './context.js';
 
 /**
  * Exit codes of the command line. `exec` returns the command's own exit code, and the codes of docker for other

@@ -1,5 +1,7 @@
 import util from 'node:util';
 
+import stringWidth from 'fast-string-width';
+
 import type { Output } from './context.js';
 
 /** Available since Node.js 20.12: older versions print no colours. */
@@ -28,4 +30,21 @@ export function formatSpan(ms: number): string {
   if (seconds < 100) return `${seconds}s`;
   if (seconds < 100 * 60) return `${Math.round(seconds / 60)}m`;
   return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)}h` : `${Math.round(seconds / 86_400)}d`;
+}
+
+/** Space between two columns. */
+const GAP = '  ';
+
+/**
+ * Formats rows as lines with aligned columns; the last column is not padded. Width is measured in terminal columns:
+ * wide characters occupy two.
+ */
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell))));
+  return rows.map((row) => {
+    const cells = row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell)));
+    return cells.join(GAP).trimEnd();
+  });
 }

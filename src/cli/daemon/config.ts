@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import type { TrustOptions } from './manage-configurations.js';
-import { createCommand, createGroup, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, createGroup, examples, type Subcommand } from '../console/subcommand.js';
 
 /** `config`: checks and prints configurations, and says which files this user's calls obey. */
 export const configSubcommand: Subcommand = (context) =>

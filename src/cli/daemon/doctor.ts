@@ -2,9 +2,8 @@ import type { Finding } from '../../doctor/finding.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { EXIT } from '../console/failure.js';
-import { alignColumns } from '../console/columns.js';
-import { paint } from '../console/style.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { alignColumns, paint } from '../console/style.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 
 interface DoctorOptions extends DaemonOptions {
   readonly json?: boolean;

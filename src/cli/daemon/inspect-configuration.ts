@@ -1,14 +1,13 @@
 import type { Configuration } from '../../config/model/configuration.js';
 import { loadConfiguration } from '../../config/read/load.js';
-import type { EffectiveSetting } from '../../config/read/effective-settings.js';
+import { type EffectiveSetting, readSettings, skipRuleTests } from '../../config/read/read.js';
 import { ConfigurationError } from '../../config/model/problems.js';
-import { readSettings, skipRuleTests } from '../../config/read/read.js';
 import { findConfiguration } from '../connect/configuration-file.js';
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
 import { EXIT } from '../console/failure.js';
 import { findStatus } from '../connect/find-status.js';
-import { alignColumns } from '../console/columns.js';
+import { alignColumns } from '../console/style.js';
 
 /** Prints `ok`, or all problems of a file; the exit code reports the result too. */
 export async function checkConfiguration(context: Context, file: string | undefined, asJson: boolean): Promise<void> {

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import { trustListOf, userConfigurationFile } from '../../config/model/user-directories.js';
+import { trustListOf, userConfigurationFile } from '../../config/model/configuration.js';
 import { LOCAL_FILE, SHIPPED_FILE } from '../../config/read/locate.js';
-import { contentHash, readTrustedFiles, type TrustedFile } from '../../config/read/trusted-files.js';
+import { contentHash, readTrustedFiles, type TrustedFile } from '../../config/read/yaml-file.js';
 import { writePrivateFile } from '../../engine/system/private-file.js';
-import { alignColumns } from '../console/columns.js';
+import { alignColumns } from '../console/style.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, messageOf, UsageError } from '../console/failure.js';
 

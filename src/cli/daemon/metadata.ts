@@ -1,8 +1,7 @@
 import type { Answer } from '../../client/index.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
-import { alignColumns } from '../console/columns.js';
-import { formatSpan } from '../console/style.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { alignColumns, formatSpan } from '../console/style.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
 /** `metadata`: prints facts about the machine that runs the commands. */

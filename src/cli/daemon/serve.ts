@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 
+import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
+import { createCommand, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 import type { ServeOptions } from './run-daemon.js';
-import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
 
 /** `serve`: runs the daemon in the foreground. */
 export const serveSubcommand: Subcommand = (context) =>
@@ -38,3 +39,49 @@ ${examples('shell-adapter serve --workspace ~/work', 'shell-adapter serve --conf
 
 Exit codes: 0 stopped by a signal, 1 could not start or not end in time, 2 wrong usage,
 128+n a second signal n.`;
+
+/** `stop`: stops the daemon. */
+export const stopSubcommand: Subcommand = (context) =>
+  withDaemonOptions(createCommand(context, 'stop'))
+    .summary('stop the daemon, and wait until it has ended')
+    .description(
+      'Stops the daemon at the address, as Ctrl-C does where it was started: its clients are told, and all commands and ' +
+        'sessions end, also those that adapter.detach has outlive it. Returns when all have ended. It has to be a process of ' +
+        'this user, on this machine.',
+    )
+    .addHelpText('after', STOP_HELP)
+    .action(async (options: DaemonOptions) => {
+      const { stopDaemon } = await import('./restart-daemon.js');
+      await stopDaemon(context, options);
+    });
+
+const STOP_HELP = `${examples('shell-adapter stop', 'shell-adapter stop --url http://127.0.0.1:9000')}
+
+Exit codes: 0 stopped, or none was running; 1 the daemon could not be stopped, 2 wrong usage.`;
+
+/** `restart`: stops the daemon, and starts it again in the same way. */
+export const restartSubcommand: Subcommand = (context) =>
+  withDaemonOptions(createCommand(context, 'restart'))
+    .summary('start the daemon again, as after an upgrade')
+    .description(
+      'Stops the daemon at the address, and starts it again with the same arguments, environment and directory, in the ' +
+        'background. With `adapter.detach: true` sessions and running commands go on meanwhile; otherwise they end. It has ' +
+        'to be a process of this user, on this machine.',
+    )
+    .addHelpText('after', RESTART_HELP)
+    .action(async (options: DaemonOptions) => {
+      const { restartDaemon } = await import('./restart-daemon.js');
+      await restartDaemon(context, options);
+    });
+
+const RESTART_HELP = `${examples('shell-adapter restart', 'shell-adapter restart --url http://127.0.0.1:9000')}
+
+Exit codes: 0 the daemon runs again, 1 it could not be stopped or started, 2 wrong usage.`;
+
+/** `version`: prints the version of this program; `status` prints that of the daemon. */
+export const versionSubcommand: Subcommand = (context) =>
+  createCommand(context, 'version')
+    .summary('print the version')
+    .description('Prints the version of this program. `status` prints that of the daemon.')
+    .addHelpText('after', examples('shell-adapter version'))
+    .action(() => context.stdout.write(`${context.version}\n`));

@@ -1,9 +1,8 @@
 import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import type { FoundDaemon } from '../connect/find-status.js';
-import { alignColumns } from '../console/columns.js';
-import { formatSpan, paint } from '../console/style.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { alignColumns, formatSpan, paint } from '../console/style.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 
 /** Exit codes in the style of `systemctl status`. */
 const EXIT_CODES: Readonly<Record<FoundDaemon['state'], number>> = { running: 0, stopped: 3, unknown: 4 };

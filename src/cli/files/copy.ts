@@ -7,11 +7,8 @@ import type { DaemonAddress, DaemonOptions } from '../connect/daemon-address.js'
 import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
-import { type CopyPlan, undefinedIfMissing } from './copy-plan.js';
-import { FileTransfers } from './file-transfers.js';
-import { patiently } from './patiently.js';
+import { type CopyPlan, CopyProgress, FileTransfers, patiently, undefinedIfMissing } from './file-transfers.js';
 import { downloadTree } from './download-files.js';
-import { CopyProgress } from './progress.js';
 import { uploadTree } from './upload-files.js';
 
 /** What to copy, and where to. */

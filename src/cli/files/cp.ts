@@ -1,4 +1,4 @@
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 
 /** Options of `cp`. */

@@ -3,14 +3,19 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 
-import { ClientError, hasCode } from '../../client/contract/errors.js';
+import { ClientError, hasCode } from '../../client/errors.js';
 import { assertName } from '../../client/files.js';
 import { writeContent } from '../../engine/files/write-content.js';
 import { CommandLineError } from '../console/failure.js';
-import { type CopyPlan, isDirectoryError, partName } from './copy-plan.js';
-import { piecesOf } from './file-transfers.js';
-import { digestField, hashBeginning } from './local-file.js';
-import { persistently } from './patiently.js';
+import {
+  type CopyPlan,
+  digestField,
+  hashBeginning,
+  isDirectoryError,
+  partName,
+  persistently,
+  piecesOf,
+} from './file-transfers.js';
 
 const OCTAL = 8;
 const PERMISSION_BITS = 0o777;

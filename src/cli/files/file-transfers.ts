@@ -1,18 +1,74 @@
+import type { Hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-import { admittedFile, ClientError } from '../../client/contract/errors.js';
+import { admittedFile, ClientError, hasCode } from '../../client/errors.js';
+import type { ClientFiles } from '../../client/index.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { Answer } from '../../core/protocol/requests.js';
+import { eachPiece, readRange } from '../../engine/files/open-file.js';
 import type { DaemonAddress } from '../connect/daemon-address.js';
 import { DaemonHttp } from '../connect/daemon-http.js';
-import { BrokenConnection } from './patiently.js';
+import type { Output } from '../console/context.js';
+import { CommandLineError } from '../console/failure.js';
+import { onOneLine } from '../console/style.js';
+
+/** Repeats a request that was refused because the token had made too many: nothing of it was done. */
+export async function patiently<T>(request: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      const wait = hasCode(error, 'RATE_LIMITED') ? error.details?.['retry_after_ms'] : undefined;
+      if (typeof wait !== 'number') throw error;
+      await sleep(wait);
+    }
+  }
+}
+
+/** The connection of a transfer broke, or the daemon is being stopped. */
+class BrokenConnection extends Error {
+  override readonly name = 'BrokenConnection';
+}
+
+/** Time without progress after which a transfer is given up, in milliseconds: that of a lost connection. */
+const GIVE_UP_MS = 30_000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2000;
+
+/**
+ * Repeats a transfer whose connection breaks, until half a minute has passed without progress.
+ * @param moved how far it has come
+ * @throws CommandLineError then; the errors of an attempt
+ */
+export async function persistently<T>(attempt: () => Promise<T>, moved: () => number): Promise<T> {
+  let furthest = -1;
+  let since = 0;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
+    try {
+      return await patiently(attempt);
+    } catch (error) {
+      if (!(error instanceof BrokenConnection)) throw error;
+      if (moved() > furthest) [furthest, since, pause] = [moved(), performance.now(), FIRST_PAUSE_MS];
+      if (performance.now() - since > GIVE_UP_MS) throw givenUp(error);
+      await sleep(pause);
+    }
+  }
+}
+
+const givenUp = (cause: BrokenConnection): CommandLineError =>
+  new CommandLineError(`the connection broke and did not come back: ${cause.message}`, {
+    hint: 'Call it again: a large file goes on where it was.',
+    cause,
+  });
 
 /** Time in which something of a transfer moves, in milliseconds. Before it begins, a person may have to decide. */
 const STALLED_MS = 60_000;
 const MAX_ERROR_BYTES = 1024 * 1024;
 
 /** A request for a file. */
-export interface TransferRequest {
+interface TransferRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string | number>>;
@@ -129,3 +185,124 @@ async function failureOf(response: IncomingMessage): Promise<Error> {
   if (answer) admittedFile(answer as Answer<'write_file'>);
   return new ClientError('CONNECTION_FAILED', `the daemon has answered with the status ${response.statusCode}`);
 }
+
+/** Adds the first bytes of a file to a hash. */
+export async function hashBeginning(handle: FileHandle, length: number, hash: Hash): Promise<void> {
+  for await (const piece of eachPiece(handle, length)) hash.update(piece);
+}
+
+/** Reads a file to its end; the next piece is read while one is used. */
+export async function* piecesFrom(handle: FileHandle, offset: number): AsyncGenerator<Buffer> {
+  let next = readRange(handle, offset, PIECE_BYTES);
+  for (let at = offset; ;) {
+    const piece = await next;
+    if (piece.length === 0) return;
+    at += piece.length;
+    next = readRange(handle, at, PIECE_BYTES);
+    // It is awaited in the next step, if there is one.
+    next.catch(() => undefined);
+    yield piece;
+  }
+}
+
+/** Size of the pieces in which a file is read, in bytes. */
+const PIECE_BYTES = 512 * 1024;
+
+/** The value of `Repr-Digest`. Source: RFC 9530. */
+export const digestField = (hash: Hash): string => `sha-256=:${hash.digest('base64')}:`;
+
+/** Time between two lines, in milliseconds. */
+const INTERVAL_MS = 200;
+const MAX_NAME = 40;
+const MB = 1_000_000;
+
+/** Shows how far a copy is, on a terminal alone. */
+export class CopyProgress {
+  readonly #output: Output;
+  #name = '';
+  #size = 0;
+  #done = 0;
+  #moved = 0;
+  #since = performance.now();
+  #shownAt = 0;
+  #isShown = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /**
+   * Begins another file, or another attempt.
+   * @param done bytes that are there already
+   */
+  begin(name: string, size: number, done: number): void {
+    this.#name = name;
+    this.#size = size;
+    this.#done = done;
+    this.#moved = 0;
+    this.#since = performance.now();
+  }
+
+  /** Notes bytes that were copied. */
+  add(bytes: number): void {
+    this.#done += bytes;
+    this.#moved += bytes;
+    const now = performance.now();
+    if (!this.#output.isTerminal || now - this.#shownAt < INTERVAL_MS) return;
+    this.#shownAt = now;
+    this.#isShown = true;
+    void this.#output.write(`\r\u001b[K${progressLine(this.#facts(now))}`);
+  }
+
+  /** Removes the line. */
+  async end(): Promise<void> {
+    if (this.#isShown) await this.#output.write('\r\u001b[K');
+    this.#isShown = false;
+  }
+
+  #facts(now: number): ProgressFacts {
+    const bytesPerSecond = (this.#moved * 1000) / Math.max(1, now - this.#since);
+    return { name: this.#name, size: this.#size, done: this.#done, bytesPerSecond };
+  }
+}
+
+/** How far a file is. */
+interface ProgressFacts {
+  readonly name: string;
+  readonly size: number;
+  readonly done: number;
+  readonly bytesPerSecond: number;
+}
+
+/** The line for a file: its name, the part that is done, its size, and the rate. */
+export function progressLine({ name, size, done, bytesPerSecond }: ProgressFacts): string {
+  const share = size === 0 ? 100 : Math.floor((done / size) * 100);
+  const rate = (bytesPerSecond / MB).toFixed(1);
+  return `${onOneLine(name, MAX_NAME)}  ${share} %  ${(done / MB).toFixed(1)} of ${(size / MB).toFixed(1)} MB  ${rate} MB/s`;
+}
+
+/** How a copy is made. */
+export interface CopyPlan {
+  /** Makes a request; waits when the token has made too many of them. */
+  readonly ask: <T>(request: (files: ClientFiles) => Promise<T>) => Promise<T>;
+  readonly transfers: FileTransfers;
+  readonly isRecursive: boolean;
+  readonly progress: CopyProgress;
+  /** Tells the user what was left out. */
+  note(text: string): Promise<void>;
+}
+
+/** The name of a file that is not complete, beside its place. Short enough for a name of 255 bytes. */
+export const partName = (name: string, key: string): string => `.${name.slice(0, SHOWN_NAME)}.${key}.part`;
+
+const SHOWN_NAME = 40;
+
+/** For a `catch`: undefined for a path that does not exist. */
+export function undefinedIfMissing(error: unknown): undefined {
+  if (hasCode(error, 'FILE_NOT_FOUND')) return undefined;
+  throw error;
+}
+
+/** The error for a directory without `--recursive`. */
+export const isDirectoryError = (path: string): CommandLineError =>
+  new CommandLineError(`${path} is a directory`, { hint: 'Copy it with all that is in it by -r.' });

@@ -5,11 +5,16 @@ import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import type { ClientRequest } from 'node:http';
 import { basename, join } from 'node:path';
 
-import { hasCode } from '../../client/contract/errors.js';
+import { hasCode } from '../../client/errors.js';
 import { CommandLineError } from '../console/failure.js';
-import { type CopyPlan, isDirectoryError } from './copy-plan.js';
-import { digestField, hashBeginning, piecesFrom } from './local-file.js';
-import { persistently } from './patiently.js';
+import {
+  type CopyPlan,
+  digestField,
+  hashBeginning,
+  isDirectoryError,
+  persistently,
+  piecesFrom,
+} from './file-transfers.js';
 
 const PERMISSION_BITS = 0o777;
 const OCTAL = 8;

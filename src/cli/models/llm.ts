@@ -5,10 +5,9 @@ import type { Context } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { UsageError } from '../console/failure.js';
 import { readStandardInput } from '../console/standard-input.js';
-import { alignColumns } from '../console/columns.js';
-import { onOneLine, paint } from '../console/style.js';
+import { alignColumns, onOneLine, paint } from '../console/style.js';
 import { LLM_PROVIDERS } from '../../core/llm/settings.js';
-import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
 /** Options of `llm`. */

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { McpOptions } from './serve-mcp.js';
 import { TOOL_SET_NAMES } from '../../core/tools/tool-sets.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 
 /** `mcp`: serves the tools for models over standard input and output. */
 export const mcpSubcommand: Subcommand = (context) =>

@@ -5,13 +5,224 @@ import { Writable } from 'node:stream';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 import type { AdapterClient } from '../../client/index.js';
+import type { RequestInput, RequestName } from '../../core/protocol/requests.js';
+import type { ToolError } from '../../core/tools/answer.js';
 import type { ToolSet } from '../../core/tools/tool-sets.js';
-import { createCodec, createMcpServer } from '../../transports/mcp/mcp-server.js';
+import { createCodec, createMcpServer, type Reply, type ToolBackend } from '../../transports/mcp/mcp-server.js';
 import { StartDirectory } from '../../transports/mcp/start-directory.js';
-import type { Context } from '../console/context.js';
 import { type DaemonOptions, findDaemon, givenUrl } from '../connect/daemon-address.js';
+import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
-import { McpDaemon } from './mcp-daemon.js';
+
+/**
+ * Connects to the daemon.
+ * @param onAddress called with the address of the daemon before connecting
+ */
+type ConnectDaemon = (onAddress: (url: string) => void) => Promise<AdapterClient>;
+
+/**
+ * How long a call waits for a lost connection, in milliseconds: an agent gets an error within two seconds, and short
+ * interruptions are not visible.
+ */
+const PATIENCE_MS = 1500;
+
+/** Requests that are awaited at shutdown: commands that were cancelled, and the signals that cancel them. */
+const ENDING: ReadonlySet<RequestName> = new Set(['execute_command', 'signal_command']);
+
+/**
+ * How long commands may take to end with this process, in milliseconds: SIGINT, SIGTERM and SIGKILL are sent a second
+ * apart.
+ */
+const ENDING_MS = 2500;
+
+/** Stands for an answer that is missing because the connection is lost. */
+const AWAY = Symbol('away');
+
+/**
+ * Connection to a daemon that may start and stop at any time. A request without a daemon returns an error within two
+ * seconds, and the next one tries again. A request that returned an error is never sent later.
+ */
+class McpDaemon implements ToolBackend, AsyncDisposable {
+  readonly #connect: ConnectDaemon;
+  readonly #patienceMs: number;
+  #url = 'its address';
+  /**
+   * Resolves when the connection attempt starts: the time to load this program does not count as the daemon's delay.
+   */
+  readonly #isReady = new Deferred();
+  #client: Promise<AdapterClient> | undefined;
+  #connected: AdapterClient | undefined;
+  /** Error of the last attempt. */
+  #failure: ToolError | undefined;
+  #isDisposed = false;
+  /** Requests that are awaited at shutdown: commands, and the signals that end them. */
+  readonly #ending = new Set<Promise<Reply>>();
+
+  /** @param patienceMs how long a call waits for the first connection, in milliseconds */
+  constructor(connect: ConnectDaemon, patienceMs: number = PATIENCE_MS) {
+    this.#connect = connect;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Starts connecting; returns the error, or undefined on success. */
+  async open(): Promise<ToolError | undefined> {
+    try {
+      await this.#open();
+      return undefined;
+    } catch {
+      // The error is in `#failure`.
+      return this.#failure;
+    }
+  }
+
+  async request(name: RequestName, payload: unknown): Promise<Reply> {
+    // An existing connection is used without waiting: at shutdown, signals must be sent at once.
+    const client = this.#connected?.isConnected === true ? this.#connected : await this.#wait();
+    if ('error' in client) return client;
+    const asked = this.#ask(client, name, payload);
+    if (!ENDING.has(name)) return asked;
+    this.#ending.add(asked);
+    return asked.finally(() => this.#ending.delete(asked));
+  }
+
+  async #wait(): Promise<AdapterClient | { readonly error: ToolError }> {
+    const opened = this.#open().catch(() => undefined);
+    await Promise.race([opened, this.#isReady.promise]);
+    const client = await within(this.#patienceMs, opened);
+    if (client === AWAY) return { error: this.#timeoutError() };
+    return client ?? { error: this.#failure ?? this.#timeoutError() };
+  }
+
+  async #ask(client: AdapterClient, name: RequestName, payload: unknown): Promise<Reply> {
+    const wasConnected = client.isConnected;
+    const stop = new AbortController();
+    const away = watchAbsence(client, PATIENCE_MS, stop.signal);
+    try {
+      // The tool's schema has validated it.
+      const asked = client.request(name, payload as RequestInput<RequestName>, { signal: stop.signal });
+      const reply = await Promise.race([asked, away]);
+      if (reply !== AWAY) return reply;
+      this.#drop(client);
+      return { error: absent(client.url, wasConnected) };
+    } catch (error) {
+      return { error: toolErrorOf(error) };
+    } finally {
+      // An unanswered request must not be sent after a reconnection: the agent has received an error for it.
+      stop.abort();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
+    await within(ENDING_MS, Promise.allSettled([...this.#ending]));
+    await this.#connected?.close();
+  }
+
+  /** Makes the next request connect again, which starts a daemon if configured. */
+  #drop(client: AdapterClient): void {
+    if (this.#connected !== client) return;
+    this.#client = undefined;
+    this.#connected = undefined;
+    void client.close();
+  }
+
+  #timeoutError(): ToolError {
+    return {
+      code: 'CONNECTION_FAILED',
+      message: `no daemon answers at ${this.#url} within ${this.#patienceMs} ms`,
+    };
+  }
+
+  #open(): Promise<AdapterClient> {
+    this.#client ??= this.#begin();
+    return this.#client;
+  }
+
+  async #begin(): Promise<AdapterClient> {
+    try {
+      const client = await this.#connect((url) => {
+        this.#url = url;
+        this.#isReady.resolve();
+      });
+      this.#connected = client;
+      this.#failure = undefined;
+      client.onConnection((state) => {
+        if (state === 'closed' && this.#connected === client) this.#client = undefined;
+      });
+      if (this.#isDisposed) await client.close();
+      return client;
+    } catch (error) {
+      this.#failure = toolErrorOf(error);
+      this.#client = undefined;
+      throw error;
+    }
+  }
+}
+
+/** A promise with its resolver. */
+class Deferred {
+  resolve!: () => void;
+  readonly promise = new Promise<void>((resolve) => {
+    this.resolve = resolve;
+  });
+}
+
+/** Resolves when a client has been without a connection for `ms` milliseconds. */
+function watchAbsence(client: AdapterClient, ms: number, stop: AbortSignal): Promise<typeof AWAY> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const wait = () => {
+      timer ??= setTimeout(() => {
+        resolve(AWAY);
+      }, ms);
+    };
+    const rest = () => {
+      clearTimeout(timer);
+      timer = undefined;
+    };
+    const unwatch = client.onConnection((state) => {
+      if (state === 'lost') wait();
+      else rest();
+    });
+    if (!client.isConnected) wait();
+    stop.addEventListener('abort', () => {
+      rest();
+      unwatch();
+    });
+  });
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | typeof AWAY> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<typeof AWAY>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(AWAY);
+    }, ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const absent = (url: string, wasConnected: boolean): ToolError =>
+  wasConnected
+    ? {
+        code: 'CONNECTION_LOST',
+        message: `the connection to the daemon at ${url} broke: what was asked may or may not have been done`,
+      }
+    : { code: 'CONNECTION_FAILED', message: `no daemon answers at ${url}` };
+
+/** Converts an error of the client library, or of finding the daemon, for a model. */
+function toolErrorOf(error: unknown): ToolError {
+  const { code, message, details } = error as { code?: unknown; message: string; details?: ToolError['details'] };
+  return {
+    code: typeof code === 'string' ? code : 'CONNECTION_FAILED',
+    message,
+    ...(details && { details }),
+  };
+}
 
 /** Options of `mcp`. */
 export interface McpOptions extends DaemonOptions {

@@ -6,7 +6,7 @@ import { findDaemon } from '../connect/daemon-address.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError } from '../console/failure.js';
 import { LOOK_MS, printDrained } from './manage-nodes.js';
-import type { DrainOptions } from './node-options.js';
+import type { DrainOptions } from './nodes.js';
 
 /** The requests that a worker serves on its own port. */
 type OwnRequest = 'list_nodes' | 'drain_node';

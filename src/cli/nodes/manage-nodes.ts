@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdapterClient } from '../../client/index.js';
 import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { alignColumns } from '../console/columns.js';
+import { alignColumns, formatSpan } from '../console/style.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
-import { formatSpan } from '../console/style.js';
-import type { DrainOptions, NodesOptions, RegisterOptions } from './node-options.js';
+import type { DrainOptions, NodesOptions, RegisterOptions } from './nodes.js';
 
 /** How often a node that is drained is looked at, in milliseconds. */
 export const LOOK_MS = 500;

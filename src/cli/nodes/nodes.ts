@@ -1,10 +1,27 @@
 import { Option } from 'commander';
 
-import { withDaemonOptions } from '../connect/daemon-address.js';
+import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
-import { createCommand, createGroup, examples, type Subcommand } from '../options/subcommand.js';
-import type { DrainOptions, NodesOptions, RegisterOptions } from './node-options.js';
+import { createCommand, createGroup, examples, type Subcommand } from '../console/subcommand.js';
+
+/** Options of all commands about nodes. */
+export interface NodesOptions extends DaemonOptions {
+  readonly json?: boolean;
+}
+
+/** Options of `nodes drain`. */
+export interface DrainOptions extends NodesOptions {
+  readonly wait?: boolean;
+  /** The node is the worker at the address itself. */
+  readonly self?: boolean;
+}
+
+/** Options of `nodes register`. */
+export interface RegisterOptions extends NodesOptions {
+  readonly label?: Readonly<Record<string, string>>;
+  readonly capacity?: string;
+}
 
 /** `nodes`: the nodes of a cluster. */
 export const nodesSubcommand: Subcommand = (context) =>

@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import type { AdapterClient, ClientSession } from '../../client/index.js';
-import { randomCommandId } from '../../client/runtime/random-id.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import type { Outcome } from '../confirmations/prompt.js';
+import { randomCommandId } from '../../client/runtime.js';
+import type { SandboxProfile } from '../../core/sandbox.js';
+import type { Outcome } from '../confirmations/confirmations.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, EXIT, messageOf, UsageError } from '../console/failure.js';
-import { CommandSignals } from '../run/command-signals.js';
+import { CommandSignals } from '../run/run-command.js';
 import { printEndNotes } from '../run/exec-hints.js';
 import {
   type ExecuteRequest,

@@ -1,13 +1,32 @@
+import { createInterface } from 'node:readline';
+
 import type { AdapterClient, Answer } from '../../client/index.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { alignColumns } from '../console/columns.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
-import { formatSpan, onOneLine } from '../console/style.js';
-import { askYes } from '../console/ask-yes.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
+import { createCommand, examples, readNumber, sandboxOption, type Subcommand } from '../console/subcommand.js';
 import { downloadRecording } from './download.js';
+import type { RecordOptions } from './record-session.js';
+import type { ReplayOptions } from './replay-recording.js';
+
+/** Asks the person at the terminal; true for `y` or `yes`. */
+async function askYes({ stdin, stderr }: Pick<Context, 'stdin' | 'stderr'>, question: string): Promise<boolean> {
+  const lines = createInterface({ input: stdin, terminal: false });
+  try {
+    await stderr.write(question);
+    const line = await new Promise<string>((resolve) => {
+      lines.once('line', resolve);
+      lines.once('close', () => {
+        resolve('');
+      });
+    });
+    return /^y(?:es)?$/iu.test(line.trim());
+  } finally {
+    lines.close();
+  }
+}
 
 interface RecordingsOptions extends DaemonOptions {
   readonly json?: boolean;
@@ -87,3 +106,56 @@ function renderRecordings({ recordings, truncated }: Answer<'list_recordings'>):
   const table = alignColumns([['RECORDING', 'OWNER', 'STARTED', 'LENGTH', 'SIZE', 'STATE', 'TITLE'], ...rows]);
   return truncated ? [...table, 'There are more.'] : table;
 }
+
+/** `record`: works in a shell of the daemon, and records that. */
+export const recordSubcommand: Subcommand = (context) =>
+  withDaemonOptions(createCommand(context, 'record'))
+    .summary('work in a recorded session')
+    .description(
+      'Opens a session with a shell at this terminal, and records it. Its end is that of the shell (`exit`, Ctrl-D), or ' +
+        'Ctrl-]. Then the id of the recording is printed.',
+    )
+    .argument('[file]', 'save the recording in this file too, which must not exist')
+    .option('--title <text>', 'a name for people')
+    .option('--cwd <directory>', 'where it starts; by default in the workspace of the daemon')
+    .option('--shell <shell>', 'bash, zsh, sh or fish, or the path of one')
+    .addOption(sandboxOption())
+    .addHelpText('after', RECORD_HELP)
+    .action(async (file: string | undefined, options: RecordOptions) => {
+      const { recordSession } = await import('./record-session.js');
+      await recordSession(context, file, options);
+    });
+
+const RECORD_HELP = `${examples('shell-adapter record', "shell-adapter record --title 'how to deploy' deploy.cast")}
+
+Text that the terminal does not echo, such as passwords, is recorded as ***. The policy may ask whether the shell may run.
+The shell ends at the latest after adapter.command_max_lifetime.
+
+Exit codes: that of the shell; 1 it could not be recorded or saved, 2 wrong usage, 126 the shell may not run, 130 left by Ctrl-].`;
+
+const MAX_SPEED = 1000;
+/** A day. */
+const MAX_IDLE_S = 86_400;
+
+/** `replay`: plays a recording at this terminal. */
+export const replaySubcommand: Subcommand = (context) =>
+  withDaemonOptions(createCommand(context, 'replay'))
+    .summary('play a recording')
+    .description('Plays a recording of the daemon, or a file in the format asciicast v2, with its timing.')
+    .argument('<id-or-file>', 'id of a recording, or a file')
+    .option('--speed <factor>', 'how much faster', readNumber({ min: 0.01, max: MAX_SPEED, isWhole: false }))
+    .option(
+      '--idle <seconds>',
+      'longest pause between two events',
+      readNumber({ min: 0, max: MAX_IDLE_S, isWhole: false }),
+    )
+    .addHelpText('after', REPLAY_HELP)
+    .action(async (source: string, options: ReplayOptions) => {
+      const { replayRecording } = await import('./replay-recording.js');
+      await replayRecording(context, source, options);
+    });
+
+const REPLAY_HELP = `${examples('shell-adapter replay recording_ID', 'shell-adapter replay deploy.cast --speed 4 --idle 1')}
+
+Keys: space pauses and goes on; the right and left arrows move by 5 seconds; n and p jump to the next and previous
+command; q or Ctrl-C ends it.`;

@@ -3,9 +3,8 @@ import { resolve } from 'node:path';
 import type { Answer } from '../../client/index.js';
 import type { Output } from '../console/context.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
-import { alignColumns } from '../console/columns.js';
-import { onOneLine, paint } from '../console/style.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { alignColumns, onOneLine, paint } from '../console/style.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 import { withDaemon } from '../connect/with-daemon.js';
 
 /** Options of `check`. */

@@ -2,7 +2,7 @@ import type { AdapterClient, CommandResult } from '../../client/index.js';
 import type { Context } from '../console/context.js';
 import { onOneLine, paint } from '../console/style.js';
 import type { WarningEntry } from '../../core/warnings.js';
-import { showWaits } from '../terminal/waiting-notes.js';
+import { showWaits } from './command-terminal.js';
 
 /** A command for which hints are printed. */
 interface HintedCommand {
@@ -89,7 +89,7 @@ async function describeEnd({ timed_out: isLate, limit, killed_by: by, duration_m
   if (by === 'shutdown') return 'ended: the daemon was stopped';
   if (by === 'client') return 'ended: by a client, or with its session';
   if (limit === null) return undefined;
-  const { RESOURCE_NAMES } = await import('../../core/limits/limits.js');
+  const { RESOURCE_NAMES } = await import('../../core/limits.js');
   const { name, unit } = RESOURCE_NAMES[limit.resource];
   const amount = (value: number) => `${Math.round(value * 10) / 10}${unit}`;
   return limit.resource === 'disk_free_mb'

@@ -1,8 +1,13 @@
 import { withDaemonOptions } from '../connect/daemon-address.js';
-import { readVariable } from '../options/environment-option.js';
+import {
+  createCommand,
+  examples,
+  readNumber,
+  readVariable,
+  sandboxOption,
+  type Subcommand,
+} from '../console/subcommand.js';
 import type { ExecOptions } from './run-command.js';
-import { sandboxOption } from '../options/sandbox-option.js';
-import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
 
 /** The longest time-out of the protocol: 2^31 - 1 ms. */
 const MAX_TIMEOUT_S = 2_147_483;

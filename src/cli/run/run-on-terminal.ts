@@ -7,11 +7,11 @@ import {
   ConfirmationRequiredError,
   type ExecuteOptions,
 } from '../../client/index.js';
-import { hasCode } from '../../client/contract/errors.js';
-import { type Outcome, runOrAsk } from '../confirmations/prompt.js';
+import { hasCode } from '../../client/errors.js';
+import { type Outcome, runOrAsk } from '../confirmations/confirmations.js';
 import type { Context, Output } from '../console/context.js';
-import { openTerminal } from '../terminal/command-terminal.js';
-import type { CommandSignals } from './command-signals.js';
+import { openTerminal } from './command-terminal.js';
+import type { CommandSignals } from './run-command.js';
 
 /** Exit code when the reader of the output has closed the pipe: 128 + SIGPIPE. */
 const BROKEN_PIPE_EXIT_CODE = 128 + constants.signals.SIGPIPE;

@@ -2,9 +2,8 @@ import type { AdapterClient } from '../../client/index.js';
 import { formatBytes } from '../checkpoints/checkpoint-output.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { alignColumns } from '../console/columns.js';
-import { formatSpan, onOneLine } from '../console/style.js';
-import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
+import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
+import { createCommand, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 import type { LiveCommand } from './live-state.js';
 
 /** Longest command line in the table, in characters. */

@@ -3,11 +3,9 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 
 import type { Answer } from '../../core/protocol/requests.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { readVariable } from '../options/environment-option.js';
-import { sandboxOption } from '../options/sandbox-option.js';
+import type { SandboxProfile } from '../../core/sandbox.js';
+import { createCommand, examples, readVariable, sandboxOption, type Subcommand } from '../console/subcommand.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
 
 import type { Context } from '../console/context.js';
 import { withDaemon } from '../connect/with-daemon.js';

@@ -6,7 +6,7 @@ import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address
 import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
-import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 
 type Part = Answer<'read_output'>;
 type Wish = RequestInput<'read_output'>;

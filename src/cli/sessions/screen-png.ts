@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { screenSvg } from '../../core/terminal/screen-svg.js';
-import type { ScreenView } from '../../core/terminal/screen-view.js';
+import { screenSvg, type ScreenView } from '../../core/screen.js';
 import { CommandLineError } from '../console/failure.js';
 
 /** Pixels of the picture for each pixel of the drawing, so that text stays sharp. */

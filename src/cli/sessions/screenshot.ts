@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import type { ScreenView } from '../../core/terminal/screen-view.js';
+import type { ScreenView } from '../../core/screen.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 
 interface ScreenshotOptions extends DaemonOptions {
   readonly output?: string;
@@ -53,6 +53,6 @@ async function draw(screen: ScreenView, file: string): Promise<string | Uint8Arr
     const { screenPng } = await import('./screen-png.js');
     return screenPng(screen);
   }
-  const { screenSvg } = await import('../../core/terminal/screen-svg.js');
+  const { screenSvg } = await import('../../core/screen.js');
   return screenSvg(screen);
 }

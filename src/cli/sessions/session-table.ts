@@ -1,6 +1,5 @@
 import type { SessionInfo } from '../../client/index.js';
-import { alignColumns } from '../console/columns.js';
-import { formatSpan, onOneLine } from '../console/style.js';
+import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
 
 /** Longest label, directory or command line in the table, in characters. */
 const MAX_CELL = 40;

@@ -2,11 +2,9 @@ import type { AdapterClient, SessionInfo } from '../../client/index.js';
 import { formatBytes } from '../checkpoints/checkpoint-output.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { alignColumns } from '../console/columns.js';
-import type { Context } from '../console/context.js';
+import { alignColumns, formatSpan, onOneLine } from '../console/style.js';
+import { type Context, untilStopped } from '../console/context.js';
 import { Screen } from '../console/screen.js';
-import { formatSpan, onOneLine } from '../console/style.js';
-import { untilStopped } from '../console/until-stopped.js';
 import { lineOf, listCommands, MAX_LIMIT } from './history.js';
 import { followState, type LiveCommand, type LiveState } from './live-state.js';
 

@@ -1,10 +1,9 @@
 import type { SessionInfo } from '../../client/index.js';
-import type { Context } from '../console/context.js';
+import { type Context, untilStopped } from '../console/context.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { renderSessions } from './session-table.js';
 import { onOneLine } from '../console/style.js';
 import { Screen } from '../console/screen.js';
-import { untilStopped } from '../console/until-stopped.js';
 import { followState } from './live-state.js';
 import { withDaemon } from '../connect/with-daemon.js';
 

@@ -1,9 +1,8 @@
 import type { Answer } from '../../core/protocol/requests.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { alignColumns } from '../console/columns.js';
-import { onOneLine } from '../console/style.js';
-import { createCommand, examples, type Subcommand } from '../options/subcommand.js';
+import { alignColumns, onOneLine } from '../console/style.js';
+import { createCommand, examples, type Subcommand } from '../console/subcommand.js';
 
 /** Longest command line in the table, in characters. */
 const MAX_COMMAND = 60;

@@ -5,7 +5,7 @@ import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address
 import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { EXIT, UsageError } from '../console/failure.js';
-import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
+import { createCommand, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 
 const MAX_PORT = 65_535;
 /** Longest wait, in seconds. */

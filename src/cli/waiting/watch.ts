@@ -1,9 +1,8 @@
 import type { PathChanges } from '../../client/index.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import type { Context } from '../console/context.js';
-import { untilStopped } from '../console/until-stopped.js';
-import { createCommand, examples, readNumber, type Subcommand } from '../options/subcommand.js';
+import { type Context, untilStopped } from '../console/context.js';
+import { createCommand, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 
 /** Bounds of the time between two batches, in seconds. */
 const MIN_DEBOUNCE_S = 0.02;

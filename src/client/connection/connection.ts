@@ -2,22 +2,244 @@ import { io, type Socket } from 'socket.io-client';
 
 import type { ErrorBody } from '../../core/errors.js';
 import type { Answer, RequestInput, RequestName } from '../../core/protocol/requests.js';
-import { withPlainBytes } from '../runtime/bytes.js';
-import { explainFailure, lost, refusalOf } from './connect-failure.js';
-import { ClientError } from '../contract/errors.js';
-import type { ConnectSettings } from '../contract/options.js';
-import { checkSize } from './packet-size.js';
+import { ClientError } from '../errors.js';
+import type { ConnectSettings } from '../options.js';
+import { startTimer, type Timer, withPlainBytes } from '../runtime.js';
 import { type ConnectionRequestOptions, type PendingRequest, PendingRequests } from './pending-requests.js';
-import { startTimer, type Timer } from '../runtime/timer.js';
-import { UNLIMITED } from './unlimited-requests.js';
-import { agentFor, type Endpoint } from './unix-socket.js';
-import { endTransport, reportEarlyEnd } from './transport-end.js';
+import { agentFor, type Endpoint, getOverSocket } from './unix-socket.js';
+
+/** Time-out of the request that asks the daemon why it refused the client, in milliseconds. */
+const PROBE_TIMEOUT_MS = 2000;
+
+/**
+ * Finds the reason of a failed connection, and a remedy. A WebSocket does not report the reason; a plain HTTP request
+ * does.
+ * @param isRefused whether the daemon itself has rejected the client
+ */
+async function explainFailure(endpoint: Endpoint, error: Error, isRefused: boolean): Promise<ClientError> {
+  const { url } = endpoint;
+  if (isRefused) return refusalOf(url, error);
+  if (error.message === 'timeout') {
+    return failed(`what listens at ${url} does not answer: see whether the daemon is stopped or overloaded`, error);
+  }
+  let answer: { readonly status: number; readonly text: string };
+  try {
+    answer = await ask(endpoint);
+  } catch (cause) {
+    // The port does not listen, the name is unknown, or the host is unreachable.
+    return failed(
+      `no daemon answers at ${url}${whyOf(cause)}: start one with "shell-adapter serve", or give the address of one that runs`,
+      cause,
+    );
+  }
+  const isOk = answer.status < 400;
+  const reason = reasonOf(answer.text);
+  if (!isOk && reason !== undefined) return refused(url, reason, error);
+  if (isOk) return failed(`the daemon at ${url} answers, but no WebSocket to it comes about: ${error.message}`, error);
+  return failed(
+    `what answers at ${url} (HTTP ${answer.status}) is no shell-adapter daemon: check host and port`,
+    error,
+  );
+}
+
+async function ask({ origin, socketPath }: Endpoint): Promise<{ readonly status: number; readonly text: string }> {
+  const path = '/socket.io/?EIO=4&transport=polling';
+  if (socketPath !== undefined) return getOverSocket(socketPath, path, PROBE_TIMEOUT_MS);
+  const abort = new AbortController();
+  let timer: Timer | undefined;
+  // A separate timer: that of `AbortSignal.timeout` does not keep Node.js alive, and fetch may never settle.
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = startTimer(PROBE_TIMEOUT_MS, () => {
+      abort.abort();
+      reject(new Error('timeout'));
+    });
+  });
+  const get = async () => {
+    const response = await fetch(new URL(path, origin), { signal: abort.signal });
+    return { status: response.status, text: await response.text() };
+  };
+  try {
+    return await Promise.race([get(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const failed = (message: string, cause: unknown): ClientError =>
+  new ClientError('CONNECTION_FAILED', message, { cause });
+
+const refused = (url: string, reason: string, cause: unknown): ClientError =>
+  new ClientError('REFUSED', `the daemon at ${url} refuses this client: ${reason}`, { cause });
+
+/** Error for a client that the daemon does not accept; `details.code` is the reason in machine-readable form. */
+function refusalOf(url: string, error: Error): ClientError {
+  const { code } = (error as { readonly data?: ErrorBody }).data ?? {};
+  const message = `the daemon at ${url} refuses this client: ${error.message}`;
+  return new ClientError('REFUSED', message, { ...(code !== undefined && { details: { code } }), cause: error });
+}
+
+/** The system's error code, if available: browsers do not expose it. */
+function whyOf(error: unknown): string {
+  const { code } = ((error as Error).cause ?? error) as { readonly code?: unknown };
+  return typeof code === 'string' ? ` (${code})` : '';
+}
+
+/** Reason in a refusal: Engine.IO's own ones have the message at the top, the daemon's in `error`. */
+function reasonOf(answer: string): string | undefined {
+  try {
+    const { message, error } = JSON.parse(answer) as {
+      readonly message?: unknown;
+      readonly error?: Partial<ErrorBody>;
+    };
+    const reason = error?.message ?? message;
+    return typeof reason === 'string' ? reason : undefined;
+  } catch {
+    // Not JSON: the answer is not from the daemon.
+    return undefined;
+  }
+}
+
+/** The error of requests whose connection broke. */
+function lost(url: string, reason?: string): ClientError {
+  const why = reason === undefined ? '' : ` (${reason})`;
+  const message = `the connection to ${url} broke${why}: what was asked may or may not have been done`;
+  return new ClientError('CONNECTION_LOST', message);
+}
+
+/** Most bytes per character in JSON: `\u0000` has six. */
+const MAX_BYTES_PER_CHARACTER = 6;
+/** Size of a request on the wire besides payload and name, in bytes, with a margin. */
+const ENVELOPE_BYTES = 128;
+
+const encoder = new TextEncoder();
+
+/**
+ * Checks that a request fits into one message: the daemon closes a connection that sends a much larger one, and rejects
+ * slightly larger ones.
+ * @throws ClientError PAYLOAD_TOO_LARGE
+ */
+export function checkSize(name: string, payload: Readonly<Record<string, unknown>>, maxBytes: number): void {
+  const room = maxBytes - name.length - ENVELOPE_BYTES;
+  if (characters(payload) * MAX_BYTES_PER_CHARACTER <= room) return;
+  const bytes = encoder.encode(JSON.stringify(withoutBytes(payload))).length + attachedBytes(payload);
+  if (bytes <= room) return;
+  throw new ClientError(
+    'PAYLOAD_TOO_LARGE',
+    `${name} takes ${bytes} bytes, the daemon at most ${room} (max_message_bytes)`,
+    {
+      details: { bytes, max_bytes: room },
+    },
+  );
+}
+
+const withoutBytes = (payload: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(payload).map(([key, value]) => [key, ArrayBuffer.isView(value) ? PLACEHOLDER : value]),
+  );
+
+/** Placeholder of an attachment in the JSON. */
+const PLACEHOLDER = { _placeholder: true, num: 0 };
+
+const attachedBytes = (payload: Readonly<Record<string, unknown>>): number =>
+  Object.values(payload).reduce<number>((sum, value) => sum + (ArrayBuffer.isView(value) ? value.byteLength : 0), 0);
+
+/** Approximate number of characters in the JSON of a value. */
+function characters(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 1;
+  // Binary data is sent unchanged beside the JSON.
+  if (ArrayBuffer.isView(value)) return Math.ceil(value.byteLength / MAX_BYTES_PER_CHARACTER);
+  return Object.entries(value).reduce((sum, [key, entry]) => sum + key.length + 1 + characters(entry), 0);
+}
+
+/**
+ * Requests that take as long as a command, an LLM call, what is waited for, the decision of an operator, or reading the
+ * files of the workspace. The daemon limits their time.
+ */
+const UNLIMITED: ReadonlySet<RequestName> = new Set([
+  'execute_command',
+  'wait_command',
+  'send_input',
+  'confirm_command',
+  'checkpoint_workspace',
+  'diff_workspace',
+  'restore_workspace',
+  'wait_for',
+  'read_file',
+  'write_file',
+  'edit_file',
+  'list_directory',
+  'stat_path',
+  'make_directory',
+  'move_path',
+  'remove_path',
+  'find_files',
+  'search_files',
+  'llm_call',
+  'llm_stream',
+]);
+
+/** How long a daemon may take to close the connection, in milliseconds: a stopped (SIGSTOP) daemon never does. */
+const LEAVE_TIMEOUT_MS = 1000;
+
+/** The WebSocket of a transport: a browser's, or that of the `ws` package. Only the latter can be terminated. */
+interface WebSocketLike {
+  readonly readyState: number;
+  addEventListener(event: 'close', listener: () => void, options: { readonly once: true }): void;
+  terminate?(): void;
+}
+
+/** `WebSocket.CLOSED`. */
+const CLOSED = 3;
+
+/** Disconnects; resolves when the connection is closed on this machine. */
+async function endTransport(socket: Socket): Promise<void> {
+  const webSocket = webSocketOf(socket);
+  socket.disconnect();
+  if (!webSocket || webSocket.readyState === CLOSED) return;
+  let timer: Timer | undefined;
+  await new Promise<void>((resolve) => {
+    webSocket.addEventListener('close', resolve, { once: true });
+    timer = setTimeout(() => {
+      webSocket.terminate?.();
+      resolve();
+    }, LEAVE_TIMEOUT_MS);
+  });
+  clearTimeout(timer);
+}
+
+/**
+ * Makes an attempt to connect fail when the connection ends during the handshake. Until the handshake is complete,
+ * Socket.IO's manager listens only for errors (`Manager.open`) and would wait for its time-out.
+ */
+function reportEarlyEnd(socket: Socket): void {
+  const { engine } = socket.io;
+  let isOpen = false;
+  engine.once('open', () => {
+    isOpen = true;
+  });
+  engine.once('close', (reason) => {
+    if (!isOpen) (engine as unknown as FailingEngine).emit('error', new Error(reason));
+  });
+}
+
+/** The engine's emitter without its types, which keep its own events private. */
+interface FailingEngine {
+  emit(event: 'error', error: Error): void;
+}
+
+function webSocketOf(socket: Socket): WebSocketLike | undefined {
+  // The engine is undefined before the first connection, although its type says otherwise.
+  const engine = socket.io.engine as Socket['io']['engine'] | undefined;
+  const transport = engine?.transport as unknown as { readonly ws?: WebSocketLike | null } | undefined;
+  return transport?.ws ?? undefined;
+}
 
 /** Longest pause between two attempts to reconnect, in milliseconds. */
 const MAX_RECONNECT_DELAY_MS = 2000;
 
 /** Callbacks of a `Connection`. */
-export interface ConnectionListener {
+interface ConnectionListener {
   /** The daemon has sent an event. */
   onEvent(name: string, payload: unknown): void;
   /** The connection is lost; the client tries to reconnect unless `onClosed` follows. */

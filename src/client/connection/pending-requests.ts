@@ -1,9 +1,9 @@
 import { ROUTES } from '../../core/cluster/routes.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
-import { ClientError } from '../contract/errors.js';
-import type { RequestOptions } from '../contract/options.js';
-import { startTimer } from '../runtime/timer.js';
+import { ClientError } from '../errors.js';
+import type { RequestOptions } from '../options.js';
+import { startTimer } from '../runtime.js';
 
 /** Options of a request, with those that only the client itself uses. */
 export interface ConnectionRequestOptions extends RequestOptions {

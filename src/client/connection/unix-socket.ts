@@ -1,4 +1,4 @@
-import { ClientError } from '../contract/errors.js';
+import { ClientError } from '../errors.js';
 
 /** Prefix of an address that is a path. */
 const SCHEME = 'unix:';

@@ -2,7 +2,7 @@ import type { Socket } from 'socket.io-client';
 
 import { Receipts } from '../../core/cluster/credit.js';
 import { announced, eventMessage } from '../../core/cluster/link-messages.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { EventName, EventPayload, SessionEndReason } from '../../core/protocol/results.js';
 import type { EventSink } from '../../services/registry/caller.js';

@@ -3,9 +3,9 @@ import type { Socket } from 'socket.io-client';
 import type { NodeLoad } from '../../core/cluster/link-messages.js';
 import type { Repeat } from '../../core/cluster/routes.js';
 import type { ErrorBody } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import type { Answer, RequestName } from '../../core/protocol/requests.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
+import type { TraceCarrier } from '../../core/traces.js';
 import type { Caller, EventSink } from '../../services/registry/caller.js';
 import type { Dialled } from './dial.js';
 

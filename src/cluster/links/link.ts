@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Socket } from 'socket.io-client';
 
 import { announced, heldMessage, load as loadSchema, type NodeLoad } from '../../core/cluster/link-messages.js';
-import { nodeIdFrom } from '../../core/cluster/node-id.js';
+import { nodeIdFrom } from '../../core/cluster/address.js';
 import { Deferred } from '../../engine/system/promises.js';
 import type { Caller, EventSink } from '../../services/registry/caller.js';
 import type { HeldSession } from '../../services/sessions/session-description.js';

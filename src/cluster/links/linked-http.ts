@@ -2,10 +2,9 @@ import { Agent, type ClientRequest, request as httpRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 
-import { announced, ticketReply } from '../../core/cluster/link-messages.js';
-import { TICKET_HEADER } from '../../core/cluster/passed-headers.js';
+import { announced, TICKET_HEADER, ticketReply } from '../../core/cluster/link-messages.js';
 import { AdapterError } from '../../core/errors.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
+import type { TraceCarrier } from '../../core/traces.js';
 import { bodyOf, exchange as exchangeWith, type HttpAnswer } from '../../services/http-exchange.js';
 import type { PassedExchange } from '../../services/cluster-port.js';
 import type { Caller } from '../../services/registry/caller.js';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import { registryUnavailable } from './registry.js';
 
 /**

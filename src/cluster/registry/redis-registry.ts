@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { nodeIdFrom } from '../../core/cluster/node-id.js';
-import type { Log } from '../../core/logging/log.js';
-import { NODE_NAME } from '../../core/node-name.js';
+import { nodeIdFrom } from '../../core/cluster/address.js';
+import type { Log } from '../../core/log.js';
+import { NODE_NAME } from '../../core/ids.js';
 import type { HeldSession } from '../../services/sessions/session-description.js';
 import type { RedisConnection, Script } from './redis-connection.js';
 import type {

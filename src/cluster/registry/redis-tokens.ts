@@ -1,5 +1,5 @@
-import { sharedToken, type SharedToken, sharedTokenId, type SharedTokenMap } from '../../core/access/shared-token.js';
-import type { Log } from '../../core/logging/log.js';
+import { sharedToken, type SharedToken, sharedTokenId, type SharedTokenMap } from '../../core/token.js';
+import type { Log } from '../../core/log.js';
 import { randomText } from '../../engine/system/random.js';
 import type { PulledTokens, TokenRegistry } from '../../services/access/shared-tokens.js';
 import type { RedisChannel, RedisConnection, Script } from './redis-connection.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { conversionOf, fieldsOf, innerOf } from '../fields/facts.js';
-import { isMapping } from './tree.js';
+import { conversionOf, fieldsOf, innerOf } from '../fields.js';
+import { isMapping } from './problems.js';
 
 /** Units in keys of the file that the code replaces by its own, `Bytes`. */
 const SIZE_WORDS: ReadonlySet<string> = new Set<SizeWord>(['mb', 'kb', 'bytes']);

@@ -1,17 +1,202 @@
-import { LIMIT_KEYS, LIMIT_NAMES, type Limits } from '../../core/limits/limits.js';
-import type { ModelRegistry } from '../../core/llm/models.js';
-import { Variables } from '../../core/variables.js';
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+import { LIMIT_KEYS, LIMIT_NAMES, type Limits } from '../../core/limits.js';
+import type { ModelRegistry } from '../../core/llm/settings.js';
+import { Secret } from '../../core/secret.js';
+import { isNamedBy, Variables } from '../../core/variables.js';
+import { secondsToMs } from '../fields.js';
 import { splitClasses } from '../sections/confirmation.js';
+import { isMaskable } from '../sections/access.js';
 import { isLoopback } from '../sections/socketio.js';
-import { buildChildEnvironment } from './child-environment.js';
 import { toCode } from './code-values.js';
+import { ConfigurationError } from './problems.js';
 import { type CheckedConfiguration, configurationSchema } from './schema.js';
-import { trustListOf, userConfigurationFile } from './user-directories.js';
-import { toWebhooks } from './webhooks.js';
-import { readSecrets } from './secrets.js';
+
+/** Variables of the daemon's environment that shells inherit by default; a trailing `*` matches any suffix. */
+const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_*', 'TZ', 'SHELL', 'TMPDIR', 'XDG_RUNTIME_DIR'] as const;
+
+/** PATH of the shells when the daemon was started without one. */
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** UTF-8 locale without a language. glibc provides it since 2.35; Debian provided it before. */
+const UTF8_LOCALE = 'C.UTF-8';
+
+/** The shells have no interactive user: a pager must not wait for a key, nor a program for an answer. */
+const AGENT_VARIABLES = {
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+  // `git status` does not write the index, and so runs no hook for that.
+  GIT_OPTIONAL_LOCKS: '0',
+  DEBIAN_FRONTEND: 'noninteractive',
+  TERM: 'dumb',
+} as const;
+
+/**
+ * Settings of git that come before those of repositories: what lies in a checkout must not run only because git looks at
+ * it. Source: git-config(1), core.fsmonitor and safe.bareRepository.
+ */
+const GIT_SETTINGS = { 'core.fsmonitor': 'false', 'safe.bareRepository': 'explicit' } as const;
+
+/** The keys of `adapter.environment` in the configuration. */
+interface EnvironmentRules {
+  /** Additional names to inherit; a name may end in `*`. */
+  readonly pass: readonly string[];
+  /** Variables with their values, which override all others. */
+  readonly set: Readonly<Record<string, string>>;
+}
+
+/**
+ * Builds the environment of every shell. It inherits a short list of the daemon's variables and the names in `pass`, so
+ * that the daemon's secrets are not exposed. It always contains a PATH and a UTF-8 locale.
+ */
+export function buildChildEnvironment(env: NodeJS.ProcessEnv, rules: EnvironmentRules): Record<string, string> {
+  const patterns = [...PASSED, ...rules.pass];
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !isOwn(name) && patterns.some((pattern) => isNamedBy(pattern, name)))
+      passed[name] = value;
+  }
+  if (!passed['PATH']) passed['PATH'] = DEFAULT_PATH;
+  return withGitSettings({ ...withUtf8Locale(passed), ...AGENT_VARIABLES, ...rules.set });
+}
+
+/** Adds the settings of git to those that the environment gives already. */
+function withGitSettings(env: Readonly<Record<string, string>>): Record<string, string> {
+  const given = Number(env['GIT_CONFIG_COUNT'] ?? 0);
+  const settings = Object.entries(GIT_SETTINGS).flatMap(([key, value], index): [string, string][] => [
+    [`GIT_CONFIG_KEY_${given + index}`, key],
+    [`GIT_CONFIG_VALUE_${given + index}`, value],
+  ]);
+  const count = String(given + Object.keys(GIT_SETTINGS).length);
+  return { ...env, ...Object.fromEntries<string>(settings), GIT_CONFIG_COUNT: count };
+}
+
+/** The daemon's own settings and its clients' tokens, which are never inherited through a pattern. */
+const isOwn = (name: string): boolean => name.startsWith('SHELL_ADAPTER_');
+
+/** LC_ALL and LC_CTYPE override LANG: values that are not UTF-8 are removed. */
+function withUtf8Locale(env: Readonly<Record<string, string>>): Record<string, string> {
+  const kept = Object.entries(env).filter(([name, value]) => {
+    return (name !== 'LC_ALL' && name !== 'LC_CTYPE') || isUtf8(value);
+  });
+  return { ...Object.fromEntries(kept), LANG: isUtf8(env['LANG'] ?? '') ? (env['LANG'] ?? '') : UTF8_LOCALE };
+}
+
+function isUtf8(locale: string): boolean {
+  return /\.utf-?8(?:@|$)/i.test(locale);
+}
+
+/** Home directory of the user. */
+export const homeOf = (env: NodeJS.ProcessEnv): string => env['HOME'] || homedir();
+
+/** Base directories, each with its variable and its default below the home directory. */
+const BASES = {
+  state: { variable: 'XDG_STATE_HOME', fallback: '.local/state' },
+  config: { variable: 'XDG_CONFIG_HOME', fallback: '.config' },
+} as const;
+
+/**
+ * Returns a base directory of the user. A relative path in its variable is ignored.
+ * Source: https://specifications.freedesktop.org/basedir-spec/latest/
+ */
+export function userDirectory(kind: keyof typeof BASES, env: NodeJS.ProcessEnv): string {
+  const { variable, fallback } = BASES[kind];
+  const given = env[variable] ?? '';
+  return isAbsolute(given) ? given : join(homeOf(env), fallback);
+}
+
+/** The user's own configuration, which need not exist. */
+export const userConfigurationFile = (env: NodeJS.ProcessEnv): string =>
+  join(userDirectory('config', env), 'shell-adapter', 'config.yaml');
+
+/**
+ * The list of trusted configuration files. It is in the default state directory: `adapter.state_directory` is a setting of
+ * the files that it is about.
+ */
+export const trustListOf = (env: NodeJS.ProcessEnv): string =>
+  join(userDirectory('state', env), 'shell-adapter', 'trusted-configurations.json');
+
+type WrittenWebhook = CheckedConfiguration['notify']['webhooks'][number];
+
+/**
+ * The webhooks of a configuration, with the names and units of the code.
+ * @throws ConfigurationError when the file of a secret cannot be read, or is too short
+ */
+const toWebhooks = ({ webhooks }: CheckedConfiguration['notify']) =>
+  webhooks.map((written, index) => {
+    const { url, events, format, timeout, attempts, include_command: includeCommand } = written;
+    return {
+      url,
+      events,
+      format,
+      timeoutMs: secondsToMs(timeout),
+      attempts,
+      includeCommand,
+      secret: secretOf(written, index),
+    };
+  });
+
+function secretOf({ secret, secret_file: file }: WrittenWebhook, index: number): Secret | undefined {
+  if (file === undefined) return secret === undefined ? undefined : new Secret(secret);
+  const path = `notify.webhooks[${index}].secret_file`;
+  const content = readSecret(file, path);
+  if (content.length >= MIN_SECRET_CHARACTERS) return new Secret(content);
+  throw problem(path, `${file} has to have ${MIN_SECRET_CHARACTERS} characters or more`);
+}
+
+const MIN_SECRET_CHARACTERS = 16;
+
+function readSecret(file: string, path: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw problem(path, `cannot be read: ${(cause as Error).message}`);
+  }
+}
+
+const problem = (path: string, message: string): ConfigurationError =>
+  new ConfigurationError([{ file: 'configuration', line: undefined, column: undefined, path, message }]);
+
+/**
+ * Reads the secrets of a configuration, whose paths are absolute.
+ * @throws ConfigurationError when a secret cannot be read, or is too short to be distinguished from other words; the
+ * message does not contain the secret
+ */
+function readSecrets(
+  { values, environment, files }: CheckedConfiguration['secrets'],
+  env: NodeJS.ProcessEnv,
+): readonly string[] {
+  const fromEnvironment = environment.flatMap((name, index) => {
+    const value = env[name] ?? '';
+    if (value === '') return [];
+    return [checked(value, `secrets.environment[${index}]`, `the value of ${name}`)];
+  });
+  const fromFiles = files.map((file, index) => {
+    const path = `secrets.files[${index}]`;
+    return checked(readSecretFile(file, path), path, file);
+  });
+  return [...values, ...fromEnvironment, ...fromFiles];
+}
+
+function checked(secret: string, path: string, what: string): string {
+  if (isMaskable(secret)) return secret;
+  throw problem(path, `${what} has no line that is long enough to be masked: 8 characters or more`);
+}
+
+function readSecretFile(file: string, path: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw problem(path, `cannot be read: ${(cause as Error).message}`);
+  }
+}
 
 /** Inputs of `toConfiguration` besides the settled values. */
-export interface ConfigurationContext {
+interface ConfigurationContext {
   /** Path of the configuration file; undefined without one. */
   readonly file: string | undefined;
   readonly env: NodeJS.ProcessEnv;

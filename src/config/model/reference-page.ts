@@ -1,5 +1,5 @@
 import { markdownTable } from '../../core/markdown.js';
-import type { ReloadEffect } from '../fields/facts.js';
+import type { ReloadEffect } from '../fields.js';
 import { listSettings, type Setting, variableName } from './settings.js';
 
 const INTRODUCTION = `# Configuration keys

@@ -1,20 +1,13 @@
 import { z } from 'zod';
 import { adapterSection } from '../sections/adapter.js';
-import { auditSection } from '../sections/audit.js';
-import { authSection } from '../sections/auth.js';
-import { checkpointsSection } from '../sections/checkpoints.js';
+import { auditSection, loggingSection, notifySection, recordingSection, tracesSection } from '../sections/records.js';
+import { authSection, httpSection, secretsSection } from '../sections/access.js';
+import { checkpointsSection, environmentsSection } from '../sections/checkpoints.js';
 import { clusterProblems, clusterSection } from '../sections/cluster.js';
 import { confirmationSection } from '../sections/confirmation.js';
-import { environmentsSection } from '../sections/environments.js';
-import { httpSection } from '../sections/http.js';
 import { llmSection } from '../sections/llm.js';
-import { loggingSection } from '../sections/logging.js';
-import { notifySection } from '../sections/notify.js';
-import { recordingSection } from '../sections/recording.js';
 import { sandboxSection } from '../sections/sandbox.js';
-import { secretsSection } from '../sections/secrets.js';
 import { isLoopback, socketioSection } from '../sections/socketio.js';
-import { tracesSection } from '../sections/traces.js';
 
 /**
  * Schema of the configuration file. Each key carries its facts: meaning, unit, default, effect of a reload. The types

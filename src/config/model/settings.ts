@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Facts, factsOf, fieldsOf, innerOf, type ReloadEffect, reloadOf } from '../fields/facts.js';
+import { type Facts, factsOf, fieldsOf, innerOf, type ReloadEffect, reloadOf } from '../fields.js';
 import { codeName } from './code-values.js';
 import { configurationSchema } from './schema.js';
 

@@ -1,7 +1,166 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+import { z } from 'zod';
+
+import {
+  ACCESS_MODES,
+  accessProblem,
+  AGENT_FILE_MODES,
+  DRIVER_NAMES,
+  type LlmSettings,
+  type ModelRegistry,
+  type ModelSettings,
+  NORMALIZERS,
+} from '../../core/llm/settings.js';
 import { findRuleFaults } from '../../core/policy/decision/rule-tests.js';
+import { oneOf, secondsToMs, time } from '../fields.js';
 import type { Configuration } from '../model/configuration.js';
-import { withModels } from './models-file.js';
+import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
+import { expandVariables, hasVariables } from './environment-variables.js';
 import { type ConfigurationRequest, readConfiguration } from './read.js';
+import { parseYamlFile, type YamlFile } from './yaml-file.js';
+
+const DEFAULT_AGENT_FILE = 'AGENTS.md';
+
+const text = (what: string) => z.string({ error: `must be ${what}` }).min(1, { error: `must be ${what}` });
+const flag = z.boolean({ error: 'must be true or false' });
+
+type ShellProviders = LlmSettings['shellProviders'];
+
+/** One model, with the keys of the file. */
+const writtenModel = z.strictObject(
+  {
+    driver: text('the name of a shell provider'),
+    repoPath: text('a path'),
+    agentFile: text('a path').default(DEFAULT_AGENT_FILE),
+    agentFileMode: oneOf(AGENT_FILE_MODES).default('prepend'),
+    worktree: flag.default(false),
+    model: text('the name of a model').optional(),
+    timeout: time('seconds').optional(),
+    normalizer: oneOf(NORMALIZERS).default('auto'),
+    access: oneOf(ACCESS_MODES).optional(),
+  },
+  { error: 'must be an object with driver and repoPath' },
+);
+
+const modelsSchema = z.record(z.string().min(1), writtenModel, { error: 'must be an object of models by their names' });
+
+/**
+ * Returns the configuration with the models of its models file, if any.
+ * @throws {ConfigurationError} with all problems of the file
+ */
+function withModels(configuration: Configuration, env: NodeJS.ProcessEnv): Configuration {
+  const { llm } = configuration;
+  if (llm.modelsFile === undefined) return configuration;
+  return { ...configuration, llm: { ...llm, models: readModels(llm.modelsFile, llm.shellProviders, env) } };
+}
+
+/** JSON is a subset of YAML, so that problems have line numbers here too. */
+function readModels(file: string, providers: ShellProviders, env: NodeJS.ProcessEnv): ModelRegistry {
+  const yaml = parseYamlFile(readText(file), (value) =>
+    hasVariables(value) ? expandVariablesOf(value, env) : { value },
+  );
+  const source = { file, yaml };
+  const parsed = modelsSchema.safeParse(yaml.tree);
+  const problems = [
+    ...yaml.problems.map(({ path, message, position }) => toProblem(file, path, position, message)),
+    ...(parsed.error?.issues ?? []).flatMap((issue) => schemaProblems(source, issue)),
+    ...Object.entries(parsed.data ?? {}).flatMap(([name, model]) => driverProblems(source, name, model, providers)),
+  ];
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems);
+  const base = dirname(file);
+  return Object.fromEntries(Object.entries(parsed.data).map(([name, model]) => [name, toSettings(model, base)]));
+}
+
+/** A model of the file, with its name as the key. */
+type WrittenModel = z.output<typeof writtenModel>;
+
+function toSettings({ repoPath, timeout, ...rest }: WrittenModel, base: string): ModelSettings {
+  return {
+    ...rest,
+    model: rest.model,
+    access: rest.access,
+    repoPath: resolve(base, repoPath),
+    timeoutMs: timeout === undefined ? undefined : secondsToMs(timeout),
+  };
+}
+
+/** A models file, with the positions of its values. */
+interface Source {
+  readonly file: string;
+  readonly yaml: YamlFile;
+}
+
+function schemaProblems(source: Source, issue: z.core.$ZodIssue): readonly ConfigurationProblem[] {
+  if (issue.code !== 'unrecognized_keys') return [problemAt(source, issue.path, 'value', issue.message)];
+  const message = `there is no such key; there are ${Object.keys(writtenModel.shape).join(', ')}`;
+  return issue.keys.map((key) => problemAt(source, [...issue.path, key], 'key', message));
+}
+
+function driverProblems(
+  source: Source,
+  name: string,
+  model: WrittenModel,
+  providers: ShellProviders,
+): readonly ConfigurationProblem[] {
+  const problem = driverProblem(model, providers);
+  return problem ? [problemAt(source, [name, problem.key], 'value', problem.message)] : [];
+}
+
+/** Reports a mismatch between a model and its shell provider. */
+function driverProblem(
+  { driver, access }: WrittenModel,
+  providers: ShellProviders,
+): { readonly key: 'driver' | 'access'; readonly message: string } | undefined {
+  const names = [...new Set([...Object.keys(providers), ...DRIVER_NAMES])];
+  if (!names.includes(driver)) {
+    const message = `there is no shell provider ${JSON.stringify(driver)}; there are ${names.join(', ')}`;
+    return { key: 'driver', message };
+  }
+  const settings = Object.hasOwn(providers, driver) ? providers[driver] : undefined;
+  const message = access && accessProblem(driver, settings, access);
+  return message === undefined ? undefined : { key: 'access', message };
+}
+
+function expandVariablesOf(value: string, env: NodeJS.ProcessEnv): { value: unknown } | { problem: string } {
+  const expansion = expandVariables(value, env);
+  return 'problem' in expansion ? expansion : { value: expansion.text };
+}
+
+function readText(file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (cause) {
+    // The file is missing, unreadable, a directory, or not UTF-8; the system's message contains the reason.
+    const message = `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ConfigurationError([{ ...placeOf(file, undefined), path: 'llm.models_file', message }], { cause });
+  }
+}
+
+function problemAt(
+  { file, yaml }: Source,
+  path: readonly PropertyKey[],
+  part: 'key' | 'value',
+  message: string,
+): ConfigurationProblem {
+  return toProblem(file, path, yaml.locate(path, part), message);
+}
+
+function toProblem(
+  file: string,
+  path: readonly PropertyKey[],
+  position: ReturnType<YamlFile['locate']>,
+  message: string,
+): ConfigurationProblem {
+  return { ...placeOf(file, position), path: formatPath(path), message };
+}
+
+const placeOf = (file: string, position: { readonly line: number; readonly column: number } | undefined) => ({
+  file,
+  line: position?.line,
+  column: position?.column,
+});
 
 /**
  * Loads and validates a configuration, and runs the tests that the rules of the policy contain. It only reads files, so

@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { userConfigurationFile } from '../model/user-directories.js';
-import { readTrusted } from './trusted-files.js';
+import { userConfigurationFile } from '../model/configuration.js';
+import { readTrusted } from './yaml-file.js';
 
 /** The configuration file that a call uses. */
 export interface ConfigurationSource {

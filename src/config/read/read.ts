@@ -1,18 +1,270 @@
 import { readFileSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+
+import type { z } from 'zod';
+
+import { findNearest } from '../../core/plain-issue.js';
 import type { RuleFault, TestedRule } from '../../core/policy/decision/rule-tests.js';
-import { type Configuration, toConfiguration } from '../model/configuration.js';
-import { readEnvironmentVariables } from './environment-variables.js';
-import { expandVariables, hasVariables } from './expand.js';
-import { explainIssue } from './explain.js';
-import { effectiveSettings, type EffectiveSetting } from './effective-settings.js';
-import { type ConfigurationLayers, isGiven, layerOf, mergeLayers } from './layers.js';
-import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
-import { type ConfigurationInput, configurationSchema } from '../model/schema.js';
-import { listSettings, type Setting, takesText } from '../model/settings.js';
-import { settle } from '../model/settle.js';
-import { readValue } from './values.js';
+import { MASK, SecretMask } from '../../core/secrets.js';
+import type { PathDefault } from '../fields.js';
+import { type Configuration, homeOf, toConfiguration, userDirectory } from '../model/configuration.js';
+import {
+  ConfigurationError,
+  type ConfigurationProblem,
+  formatPath,
+  isMapping,
+  type Mapping,
+  valueAt,
+  withValueAt,
+} from '../model/problems.js';
+import { type CheckedConfiguration, type ConfigurationInput, configurationSchema } from '../model/schema.js';
+import { isSection, listKeys, listSettings, type Setting, takesText } from '../model/settings.js';
+import {
+  describeValue,
+  type EnvironmentOverride,
+  expandVariables,
+  hasVariables,
+  quote,
+  readEnvironmentVariables,
+  readValue,
+} from './environment-variables.js';
 import { EMPTY_YAML_FILE, parseYamlFile, type YamlFile } from './yaml-file.js';
+
+/** A key of the configuration with its effective value. */
+export interface EffectiveSetting {
+  /** Path as in the file. */
+  readonly path: readonly string[];
+  /** Value in the units of the file; undefined for none. Secrets are masked. */
+  readonly value: unknown;
+  /** `default`, `line 3`, the name of an environment variable, or `command line`. */
+  readonly source: string;
+}
+
+/**
+ * Lists all keys in the order of the sections, with values and sources.
+ * @param secrets texts that are masked wherever they occur
+ */
+function effectiveSettings(
+  settled: CheckedConfiguration,
+  secrets: readonly string[],
+  layers: ConfigurationLayers,
+  settings: readonly Setting[],
+): readonly EffectiveSetting[] {
+  const mask = new SecretMask(secrets);
+  return settings.map((setting) => {
+    const value = valueAt(settled, setting.path);
+    return {
+      path: setting.path,
+      value: mask.value(hideSecrets(value, setting)),
+      source: sourceOf(layers, setting, value),
+    };
+  });
+}
+
+/** Masks keys of services, whether or not they are listed as secrets, and the variables of tools, which may be keys. */
+function hideSecrets(value: unknown, { isSecret, entries }: Setting): unknown {
+  if (isSecret === true) return hideAll(value);
+  const hidden = entries.filter((entry) => entry.isSecret === true).map(({ path }) => path);
+  if (hidden.length === 0) return value;
+  const hideIn = (entry: unknown) =>
+    hidden.reduce((shown, path) => withValueAt(shown, path, hideAll(valueAt(shown, path))), entry);
+  if (Array.isArray(value)) return value.map(hideIn);
+  return isMapping(value) ? mapValues(value, hideIn) : value;
+}
+
+function hideAll(value: unknown): unknown {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) return value.map(() => MASK);
+  return isMapping(value) ? mapValues(value, () => MASK) : MASK;
+}
+
+const mapValues = (mapping: Mapping, change: (value: unknown) => unknown): Mapping =>
+  Object.fromEntries(Object.entries(mapping).map(([key, value]) => [key, change(value)]));
+
+function sourceOf(layers: ConfigurationLayers, { path, variable }: Setting, value: unknown): string {
+  const layer = layerOf(layers, path);
+  if (layer.kind === 'flags') return 'command line';
+  if (layer.kind === 'environment') return layer.name;
+  if (!isGiven(layers, path)) return value === undefined ? 'default' : (variable ?? 'default');
+  const position = layers.yaml.locate(path, 'key');
+  return position ? `line ${position.line}` : 'the file';
+}
+
+/** A problem that the schema has found. */
+interface SchemaProblem {
+  readonly path: readonly PropertyKey[];
+  /** The part of the path with the problem. */
+  readonly part: 'key' | 'value';
+  readonly message: string;
+}
+
+/** Describes a problem in `tree` for people: the value found, and the accepted ones. */
+function explainIssue(issue: z.core.$ZodIssue, tree: unknown, settings: readonly Setting[]): readonly SchemaProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      return {
+        path: [...issue.path, key],
+        part: 'key',
+        message: explainUnknownKey(issue.path, key, { settings, tree }),
+      };
+    });
+  }
+  if (issue.code === 'invalid_key') {
+    return [{ path: issue.path, part: 'key', message: issue.issues[0]?.message ?? issue.message }];
+  }
+  const sentence = isSection(settings, issue.path) ? 'must be a mapping of keys to values' : issue.message;
+  const found = sentence.startsWith('must be') ? explainFound(valueAt(tree, issue.path), sentence) : '';
+  return [{ path: issue.path, part: 'value', message: sentence + found }];
+}
+
+function explainFound(value: unknown, sentence: string): string {
+  if (value === null) return '; there is nothing, leave the key out for its default';
+  const isQuoted = typeof value === 'string' && sentence.includes('number') && typeof readValue(value) === 'number';
+  return `; got ${describeValue(value)}${isQuoted ? ', write it without quotes' : ''}`;
+}
+
+function explainUnknownKey(
+  section: readonly PropertyKey[],
+  key: string,
+  { settings, tree }: { readonly settings: readonly Setting[]; readonly tree: unknown },
+): string {
+  const inner = section.length === 0 ? sectionsIn(valueAt(tree, [key]), settings) : [];
+  if (inner.length > 0) {
+    const sections = inner.map(quote).join(', ');
+    return `unknown key; ${sections} in it ${inner.length === 1 ? 'belongs' : 'belong'} to the top level of the file: remove this line, and the indentation below it`;
+  }
+  const keys = listKeys(settings, section);
+  const nearest = findNearest(key, keys);
+  if (nearest !== undefined) return `unknown key; did you mean ${quote(nearest)}?`;
+  const elsewhere = settings.find((setting) => setting.path.at(-1) === key);
+  if (elsewhere) return `unknown key; did you mean ${quote(formatPath(elsewhere.path))}?`;
+  const place = section.length === 0 ? 'The sections are' : `The keys of ${formatPath(section)} are`;
+  return `unknown key. ${place} ${keys.join(', ')}`;
+}
+
+/** Names of the keys of a value that are sections of the configuration. */
+function sectionsIn(value: unknown, settings: readonly Setting[]): string[] {
+  const sections = listKeys(settings, []);
+  return isMapping(value) ? Object.keys(value).filter((key) => sections.includes(key)) : [];
+}
+
+/** Sources of a configuration; later ones override earlier ones. */
+interface ConfigurationLayers {
+  readonly yaml: YamlFile;
+  readonly environment: readonly EnvironmentOverride[];
+  readonly flags: Mapping;
+}
+
+/** Source of a value. */
+type Layer =
+  | { readonly kind: 'file' }
+  | { readonly kind: 'environment'; readonly name: string }
+  | { readonly kind: 'flags' };
+
+/**
+ * Merges all layers into one tree. Sections are merged key by key; a list or mapping that is a value is replaced as a
+ * whole.
+ */
+function mergeLayers(layers: ConfigurationLayers, settings: readonly Setting[]): unknown {
+  const environment = layers.environment.map(({ path, value }) =>
+    path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value),
+  );
+  return [...environment, layers.flags].reduce(
+    (tree, layer) => merge(tree, layer, [], settings),
+    merge({}, layers.yaml.tree, [], settings),
+  );
+}
+
+/** The layer that provides the value at this path. */
+function layerOf(layers: ConfigurationLayers, path: readonly PropertyKey[]): Layer {
+  if (hasPath(layers.flags, path)) return { kind: 'flags' };
+  const override = layers.environment.find((candidate) => candidate.path.every((step, index) => path[index] === step));
+  return override ? { kind: 'environment', name: override.name } : { kind: 'file' };
+}
+
+/** Whether a layer provides a value at this path; otherwise it is the default. */
+function isGiven(layers: ConfigurationLayers, path: readonly PropertyKey[]): boolean {
+  return layerOf(layers, path).kind !== 'file' || valueAt(layers.yaml.tree, path) !== undefined;
+}
+
+/** A section without keys (all of them are commented out) is an empty section, not an invalid value. */
+function merge(lower: unknown, upper: unknown, path: readonly string[], settings: readonly Setting[]): unknown {
+  if (upper === undefined) return lower;
+  if (!isSection(settings, path)) return upper;
+  if (upper === null) return lower ?? {};
+  if (!isMapping(upper) || (lower !== undefined && !isMapping(lower))) return lower ?? upper;
+  return mergeSections(lower ?? {}, upper, path, settings);
+}
+
+function mergeSections(lower: Mapping, upper: Mapping, path: readonly string[], settings: readonly Setting[]): Mapping {
+  const merged = new Map(Object.entries(lower));
+  for (const [key, value] of Object.entries(upper)) {
+    const inner = merge(merged.get(key), value, [...path, key], settings);
+    if (inner !== undefined) merged.set(key, inner);
+  }
+  return Object.fromEntries(merged);
+}
+
+function hasPath(tree: unknown, path: readonly PropertyKey[]): boolean {
+  const [step, ...rest] = path;
+  if (tree === undefined) return false;
+  if (step === undefined || !isMapping(tree)) return true;
+  return typeof step === 'string' && Object.hasOwn(tree, step) && hasPath(tree[step], rest);
+}
+
+/** Inputs of `settle` besides the validated file. */
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  /** The daemon's current directory. */
+  readonly cwd: string;
+  /** Returns the base directory of a relative path in this key. */
+  readonly baseOf: (path: readonly string[]) => string;
+}
+
+/**
+ * Fills in the values that depend on the surroundings of the daemon: paths become absolute, and values that environment
+ * variables provide are added. The names and units stay those of the file.
+ */
+function settle(
+  checked: CheckedConfiguration,
+  settings: readonly Setting[],
+  surroundings: Surroundings,
+): CheckedConfiguration {
+  // In the order of the keys: `adapter.state_directory` comes before the paths in it.
+  return settings.reduce((settled, setting) => {
+    const given = valueAt(settled, setting.path);
+    const value =
+      given === undefined ? missing(settled, setting, surroundings) : absolute(given, setting, surroundings);
+    return value === given ? settled : withValueAt(settled, setting.path, value);
+  }, checked);
+}
+
+function missing(
+  settled: CheckedConfiguration,
+  { variable, location }: Setting,
+  { env, cwd }: Surroundings,
+): string | undefined {
+  if (variable !== undefined) return env[variable] || undefined;
+  if (location?.default === undefined) return undefined;
+  const directories: Record<PathDefault['in'], () => string | undefined> = {
+    start_directory: () => cwd,
+    state_home: () => userDirectory('state', env),
+    state_directory: () => settled.adapter.state_directory,
+  };
+  return join(directories[location.default.in]() ?? cwd, location.default.name);
+}
+
+function absolute(value: unknown, { path, location }: Setting, { env, baseOf }: Surroundings): unknown {
+  if (location === undefined) return value;
+  if (Array.isArray(value)) return value.map((entry) => resolvePath(String(entry), baseOf(path), env));
+  const text = String(value);
+  return location.if?.(text) === false ? text : resolvePath(text, baseOf(path), env);
+}
+
+function resolvePath(path: string, base: string, env: NodeJS.ProcessEnv): string {
+  const expanded = path === '~' || path.startsWith('~/') ? join(homeOf(env), path.slice(1)) : path;
+  return resolve(base, expanded);
+}
 
 /** Sources of a configuration. Flags override the environment, and the environment overrides the file. */
 export interface ConfigurationRequest {

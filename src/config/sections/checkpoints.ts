@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { count } from '../fields/fields.js';
+
+import { count, described, duration, optionalText, variables } from '../fields.js';
 
 /** One PB, in MB: larger than any machine has, so that only a mistake is rejected. */
 const MAX_MB = 1024 ** 3;
@@ -38,3 +39,34 @@ export const checkpointsSection = z
     const message = `max_store_mb (${store}) may not be less than max_workspace_mb (${workspace}): a checkpoint has to fit`;
     context.addIssue({ code: 'custom', path: ['max_store_mb'], message });
   });
+
+const environment = z.strictObject(
+  {
+    init: optionalText(
+      'none',
+      'Shell text that is run in a session before it is handed over, such as `. .venv/bin/activate`.',
+    ),
+    env: described(variables('must be a mapping of variables to their values').default({}), {
+      text: 'Variables of the session. What `open_session` gives goes first.',
+      fallback: 'none',
+    }),
+    timeout: duration('seconds', 30, 'How long `init`, and the startup files before it, may take.'),
+  },
+  { error: 'must be a mapping with init, env or timeout' },
+);
+
+/** `environments`: named environments, which clients choose by `open_session { environment }`. */
+export const environmentsSection = described(
+  z
+    .record(
+      z.string().regex(/^[\w.-]{1,64}$/, { error: 'is no name: letters, digits, `.`, `_` and `-`, at most 64' }),
+      environment,
+      { error: 'must be a mapping of names to environments' },
+    )
+    .default({}),
+  {
+    text: 'Environments by name. A client opens a session in one of them, and its `init` needs no confirmation.',
+    fallback: 'none',
+    reload: 'new_sessions',
+  },
+);

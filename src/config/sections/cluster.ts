@@ -1,9 +1,19 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-import { NODE_NAME, NODE_NAME_RULE } from '../../core/node-name.js';
-import { described, restarting } from '../fields/facts.js';
-import { choice, count, duration, flag, optionalCount, optionalPath, secret, text } from '../fields/fields.js';
+import { NODE_NAME, NODE_NAME_RULE } from '../../core/ids.js';
+import {
+  choice,
+  count,
+  described,
+  duration,
+  flag,
+  optionalCount,
+  optionalPath,
+  restarting,
+  secret,
+  text,
+} from '../fields.js';
 
 const nameError = `must be ${NODE_NAME_RULE}`;
 const labelsError = 'must be a mapping of names to texts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { ConfirmationMode } from '../../core/confirmation/modes.js';
+import type { ConfirmationMode } from '../../core/confirmation.js';
 import { LLM_PROVIDERS } from '../../core/llm/settings.js';
 import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/model/classes.js';
 import { type ClassActions, PRESET_NAMES, PRESETS } from '../../core/policy/decision/presets.js';
-import { type Described, described } from '../fields/facts.js';
-import { choice, duration, flag, oneOf, optionalText, secret, text } from '../fields/fields.js';
+import { choice, type Described, described, duration, flag, oneOf, optionalText, secret, text } from '../fields.js';
 
 /** The modes by their names in the file, in the order of the documentation. */
 const MODES = ['self', 'operator', 'llm'] as const satisfies readonly ConfirmationMode[];

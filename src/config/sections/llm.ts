@@ -1,12 +1,18 @@
 import { z } from 'zod';
-import { accessProblem } from '../../core/llm/access.js';
-import { ACCESS_MODES } from '../../core/llm/access-mode.js';
-import { DRIVER_NAMES, LLM_PROVIDERS, OUTPUT_MODES, PROMPT_STYLES } from '../../core/llm/settings.js';
+import {
+  ACCESS_MODES,
+  accessProblem,
+  DRIVER_NAMES,
+  LLM_PROVIDERS,
+  OUTPUT_MODES,
+  PROMPT_STYLES,
+} from '../../core/llm/settings.js';
 import { Secret } from '../../core/secret.js';
-import { converted, described } from '../fields/facts.js';
 import {
   choice,
+  converted,
   count,
+  described,
   duration,
   oneOf,
   optionalCount,
@@ -18,7 +24,7 @@ import {
   secret,
   text,
   variables,
-} from '../fields/fields.js';
+} from '../fields.js';
 
 const MAX_PROMPT_BYTES = 64 * 1024 * 1024;
 const RUNS = { unit: 'runs', min: 1, max: 64 } as const;

@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { converted, described, restarting } from '../fields/facts.js';
-import { count, duration, flag, optionalPath } from '../fields/fields.js';
+import { converted, count, described, duration, flag, optionalPath, restarting } from '../fields.js';
 
 const MIB = 1024 * 1024;
 

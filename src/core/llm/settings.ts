@@ -1,8 +1,53 @@
-import type { AccessMode } from './access-mode.js';
-import type { Limits } from '../limits/limits.js';
-import type { ModelRegistry } from './models.js';
+import type { Limits } from '../limits.js';
 import type { Secret } from '../secret.js';
 import type { Variables } from '../variables.js';
+
+/**
+ * Access modes of a tool in its working directory. `read`: read files. `write`: also change files in its directory,
+ * without asking. `full`: also run any command, use the network, and change files elsewhere, as far as the daemon's
+ * user may.
+ */
+export const ACCESS_MODES = ['read', 'write', 'full'] as const;
+
+/** An access mode of a tool. */
+export type AccessMode = (typeof ACCESS_MODES)[number];
+
+/**
+ * Modes of passing a repository's agent instructions to the tool. `auto`: by the tool itself, if it reads AGENTS.md.
+ */
+export const AGENT_FILE_MODES = ['prepend', 'native', 'auto'] as const;
+type AgentFileMode = (typeof AGENT_FILE_MODES)[number];
+
+/**
+ * Modes of extracting the answer from an output. `structured`: the part that the tool marks. `last_block`: the last
+ * paragraph of plain text. `full`: all of it. `auto`: structured where available, else the last block; when streamed,
+ * all of it.
+ */
+export const NORMALIZERS = ['auto', 'structured', 'last_block', 'full'] as const;
+type Normalizer = (typeof NORMALIZERS)[number];
+
+/** A model of the endpoint: a tool in a repository. */
+export interface ModelSettings {
+  /** Name of a shell provider. */
+  readonly driver: string;
+  /** Absolute working directory of the tool. */
+  readonly repoPath: string;
+  /** File with agent instructions, relative to `repoPath`; it need not exist. */
+  readonly agentFile: string;
+  readonly agentFileMode: AgentFileMode;
+  /** Whether each run gets a separate worktree, unless the request specifies otherwise. */
+  readonly worktree: boolean;
+  /** Model that is passed to the tool; undefined for the tool's own choice. */
+  readonly model: string | undefined;
+  /** Access mode of the tool; undefined for the setting of its shell provider. */
+  readonly access: AccessMode | undefined;
+  /** Undefined for the time-out of the shell provider. */
+  readonly timeoutMs: number | undefined;
+  readonly normalizer: Normalizer;
+}
+
+/** Models by name. */
+export type ModelRegistry = Readonly<Record<string, ModelSettings>>;
 
 /** Services that are called over HTTP, all with OpenAI's protocol. */
 export const HTTP_PROVIDERS = ['ollama', 'azure', 'openai', 'litellm'] as const;
@@ -104,4 +149,24 @@ export interface LlmSettings extends Readonly<Record<HttpProviderName, HttpProvi
   readonly worktreeDirectory: string;
   /** The daemon's environment; each tool gets only its own variables from it. */
   readonly variables: Variables;
+}
+
+/** The settings of a shell provider that determine how an access mode is granted. */
+type AccessSettings = Pick<ShellProviderSettings, 'driver' | 'accessArgs'>;
+
+/**
+ * The reason why an access mode cannot be granted to a shell provider; undefined when it can. Every driver supports all
+ * modes; other tools need a setting in the configuration.
+ * @param settings undefined for a provider without an entry in the configuration
+ */
+export function accessProblem(
+  name: string,
+  settings: AccessSettings | undefined,
+  mode: AccessMode,
+): string | undefined {
+  const driver = settings?.driver ?? name;
+  if (settings?.accessArgs[mode] !== undefined) return undefined;
+  if (DRIVER_NAMES.some((known) => known === driver)) return undefined;
+  const example = `access_args: { ${mode}: ["--some-option"] }`;
+  return `${mode} cannot be granted to ${name}: no driver knows its options; write them into llm.shell_providers.${name}, for example ${example}`;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { CONFIRMATION_MODES } from '../confirmation/modes.js';
-import { CONFIRMATION_OUTCOMES } from '../confirmation/record.js';
+import { CONFIRMATION_MODES, CONFIRMATION_OUTCOMES } from '../confirmation.js';
 import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/model/classes.js';
 import {
   checkpointId,

@@ -1,6 +1,6 @@
 import { PERMISSIONS } from './permissions.js';
-import { ROLE_NAMES, ROLES } from '../access/roles.js';
-import { SKIP_REASONS } from '../checkpoints/entry.js';
+import { ROLE_NAMES, ROLES } from '../principal.js';
+import { SKIP_REASONS } from '../checkpoints.js';
 import { ERROR_CODES } from '../errors.js';
 import { markdownTable } from '../markdown.js';
 import { requestExamples } from './examples.js';

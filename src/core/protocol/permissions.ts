@@ -1,7 +1,6 @@
 import { AdapterError } from '../errors.js';
 import type { RequestName } from './requests.js';
-import { type AccessKind, type Principal, REACHING_OTHERS } from '../access/principal.js';
-import type { Role } from '../access/roles.js';
+import { type AccessKind, type Principal, REACHING_OTHERS, type Role } from '../principal.js';
 
 /** Roles that may make requests that only read. */
 const ALL_ROLES: readonly Role[] = ['viewer', 'agent', 'operator', 'admin'];

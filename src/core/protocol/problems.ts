@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 import { AdapterError } from '../errors.js';
-import { describeIssue } from '../validation/plain-issue.js';
+import { describeIssue } from '../plain-issue.js';
 import { resolveAliases } from './aliases.js';
 
 /**

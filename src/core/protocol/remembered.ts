@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { REMEMBER_SCOPES } from '../confirmation/remembered.js';
+import { REMEMBER_SCOPES } from '../remembered-approval.js';
 import { COMMAND_CLASSES } from '../policy/model/classes.js';
 import { approvalId, sessionId, timestamp } from './fields.js';
 

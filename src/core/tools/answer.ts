@@ -1,5 +1,208 @@
 import type { ErrorDetails } from '../errors.js';
-import { type CallFacts, confirmationAnswer, nextAfter, nextAfterError } from './next-step.js';
+
+/** Facts about a call from which the model's next step is derived. */
+export interface CallFacts {
+  /** Name of the tool that was called. */
+  readonly tool: string;
+  /** The request payload as the daemon receives it. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** Whether the model has a tool of this name. */
+  readonly has: (tool: string) => boolean;
+  /** Additional information for the model. */
+  readonly note?: string | undefined;
+}
+
+type Values = Readonly<Record<string, string | number>>;
+
+/**
+ * Wait time per call that a model is advised to use for a running command, in milliseconds. Clients give up on longer
+ * calls.
+ */
+const WAIT_MS = 30_000;
+
+/** Time without a change after which a screen is worth a look, in milliseconds. */
+const STILL_MS = 500;
+
+/** A call as a model can make it: `wait_command(command_id='…', timeout_ms=30000)`. */
+const callText = (tool: string, args: Values): string =>
+  `${tool}(${Object.entries(args)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? `'${value}'` : value}`)
+    .join(', ')})`;
+
+/** Next step for an answer that is not final or not complete; undefined when no further step is needed. */
+function nextAfter(answer: Readonly<Record<string, unknown>>, facts: CallFacts): string | undefined {
+  switch (answer['status']) {
+    case 'running':
+      return afterRunning(answer, facts);
+    case 'timed_out':
+      return afterTimeout(answer, facts);
+    case 'denied':
+      return 'it has not run and will not: do it another way, or ask the user';
+    default:
+      if (answer['session_state'] === 'closed') return 'the session has ended: open_session() gives another one';
+      if (answer['met'] === false) return afterWait(answer);
+      return answer['eof'] === false ? afterPart(answer, facts) : afterTruncation(answer, facts);
+  }
+}
+
+/** Call that reads the next part of an output, or of a file. */
+function afterPart(answer: Readonly<Record<string, unknown>>, { payload }: CallFacts): string {
+  const { offset, data, from_line: line, lines = 0 } = answer;
+  const { command_id: id, stream = 'stdout', path, session_id: session } = payload;
+  if (typeof path === 'string') {
+    const where = { path, ...(typeof session === 'string' && { session_id: session }) };
+    const isWholeLines = typeof data === 'string' && data.endsWith('\n') && typeof line === 'number';
+    return callText(
+      'read_file',
+      isWholeLines
+        ? { ...where, from_line: line + Number(lines) }
+        : { ...where, offset: Number(offset) + Number(answer['length']) },
+    );
+  }
+  const length = data instanceof Uint8Array ? data.length : 0;
+  const next = Number(answer['next_offset'] ?? Number(offset) + length);
+  return callText('read_output', { command_id: String(id), stream: String(stream), offset: next });
+}
+
+function afterRunning({ command_id: id }: Readonly<Record<string, unknown>>, { payload, has }: CallFacts): string {
+  const command_id = String(id);
+  if (payload['tty'] === true && has('read_screen')) {
+    return `${callText('wait_for', { command_id, screen_stable_ms: STILL_MS })}, then ${callText('type_input', { command_id, keys: '[…]' })}`;
+  }
+  const wait = callText('wait_command', { command_id, timeout_ms: WAIT_MS });
+  return `${wait}; if it asks for input: ${callText('type_input', { command_id, data: '…\\n' })}`;
+}
+
+/** What was waited for has not come. */
+const afterWait = ({ condition }: Readonly<Record<string, unknown>>): string =>
+  condition === 'end'
+    ? 'the command has ended without it: wait_command gives its result'
+    : 'it has not come yet: see what the command does, or make the same call again';
+
+function afterTimeout(answer: Readonly<Record<string, unknown>>, { tool, payload, has }: CallFacts): string {
+  const given = tool === 'run_command' || tool === 'execute_command' ? payload['timeout_ms'] : undefined;
+  const limit = typeof given === 'number' ? given : Math.round(Number(answer['duration_ms']));
+  const instead = has('execute_command') ? ', or execute_command with a session_id and background=true' : '';
+  return `it was killed at its time limit of ${limit} ms: call again with a larger timeout_ms${instead}`;
+}
+
+function afterTruncation(answer: Readonly<Record<string, unknown>>, { has }: CallFacts): string | undefined {
+  const stream = (['stdout', 'stderr'] as const).find((name) => answer[`${name}_truncated`] === true);
+  if (stream === undefined) return undefined;
+  if (!has('read_output')) return `${stream} is only its beginning and end: print less, by head, tail or grep`;
+  const command_id = String(answer['command_id']);
+  const shown = String(answer[stream]);
+  const total = answer[`original_${stream}_lines`];
+  if (typeof total === 'number') return callText('read_output', { command_id, stream, from_line: gapLine(shown) });
+  return callText('read_output', { command_id, stream, offset: startOfGap(shown) });
+}
+
+const LINE_MARKER = /(?<=^|\n)\[\.\.\. [\d,]+ of [\d,]+ lines? (?:left out(, \d lines? cut)?|(cut))/;
+
+/** Number of the first line that is not shown whole in an output that was shortened by lines. */
+function gapLine(shown: string): number {
+  const marker = LINE_MARKER.exec(shown);
+  const lines = shown.slice(0, marker?.index).split('\n');
+  const clipped = lines.findIndex((line) => line.endsWith('…'));
+  if (clipped !== -1) return clipped + 1;
+  // The line end before the marker belongs to the marker if the line is cut.
+  const isCut = marker?.[1] !== undefined || marker?.[2] !== undefined;
+  return Math.max(1, lines.length - (isCut ? 1 : 0));
+}
+
+/**
+ * Byte offset of the gap in a shortened output. The line end before the marker may belong to the marker, so it does not
+ * count: a part that begins one byte early is better than one that lacks a byte.
+ */
+function startOfGap(shown: string): number {
+  const [beginning = ''] = shown.split(/(?<=^|\n)\[\.\.\. [\d,]+ of [\d,]+ characters left out/, 1);
+  return new TextEncoder().encode(beginning.replace(/\n$/, '')).length;
+}
+
+/** Longest list of reasons in an answer to a command that has to be confirmed, in characters. */
+const MAX_REASONS = 40;
+
+/** Answer to a model about a command that has to be confirmed: under 300 characters for any command. */
+function confirmationAnswer(
+  terms: Readonly<Record<string, unknown>>,
+  { has }: CallFacts,
+): Readonly<Record<string, unknown>> {
+  const id = String(terms['confirmation_id']);
+  const reasons = shorten((terms['reasons'] as readonly string[]).join('; '));
+  const status = { status: 'confirmation_required', reasons } as const;
+  if (terms['requires'] === 'self' && has('confirm_command')) {
+    const next = callText('confirm_command', {
+      confirmation_id: id,
+      command_sha256: String(terms['command_sha256']),
+      decision: 'approve',
+      justification: '…',
+    });
+    return { ...status, next };
+  }
+  const decider = terms['requires'] === 'llm' ? 'a model' : `the user, by \`shell-adapter confirm ${id}\``;
+  const wait = callText('wait_command', { command_id: String(terms['command_id']) });
+  return { ...status, next: `${decider} decides${has('wait_command') ? `: ${wait}` : ''}` };
+}
+
+const shorten = (text: string): string => (text.length > MAX_REASONS ? `${text.slice(0, MAX_REASONS - 1)}…` : text);
+
+/** Next step after an error, by its code. */
+const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFacts) => string>> = {
+  INVALID_REQUEST: (_, { tool }) => `correct the arguments and call ${tool} again`,
+  SESSION_NOT_FOUND: () => 'open_session() gives a session_id',
+  COMMAND_NOT_FOUND: () => 'its result is no longer kept, or there was none: run the command again',
+  SESSION_BUSY: ({ running_command_id: id }) =>
+    typeof id === 'string'
+      ? `${callText('wait_command', { command_id: id, timeout_ms: WAIT_MS })}, or open_session() for another session`
+      : 'open_session() gives another session',
+  SESSION_LIMIT: () => "close_session(session_id='…') for one that is no longer needed",
+  NO_RUNNING_COMMAND: (_, { tool, payload: { session_id: id } }) =>
+    tool === 'read_screen' || tool === 'wait_for'
+      ? 'run the program by execute_command with tty=true and background=true'
+      : `nothing reads input there: ${callText('execute_command', { session_id: typeof id === 'string' ? id : '…', command: '…' })}`,
+  INPUT_FULL: () => 'wait until the program has read its input, then type the rest',
+  SHELL_NOT_FOUND: () => 'leave out `shell`, or name bash, zsh, sh, fish or pwsh',
+  COMMAND_DENIED: () => 'do not repeat it: do it another way, or ask the user',
+  CONFIRMATION_NOT_FOUND: () => 'run the command again, and confirm it within its time',
+  CONFIRMATION_MISMATCH: () => 'make the call from `next` as it is; or run the command again',
+  FORBIDDEN: () => 'this token may not do that: ask the user',
+  UNAUTHORIZED: () => 'ask the user for a token: `shell-adapter token create`, then SHELL_ADAPTER_TOKEN',
+  RATE_LIMITED: ({ retry_after_ms: ms }) =>
+    `make the same call again ${typeof ms === 'number' ? `in ${ms} ms` : 'later'}`,
+  BAD_DIRECTORY: () => 'give a cwd that exists on the machine of the daemon, or none',
+  OUTPUT_EXPIRED: () => 'read a later offset, or run the command again with its output in a file',
+  PAYLOAD_TOO_LARGE: () => 'send less: write a file in parts, and let the command read it',
+  FILE_NOT_FOUND: () => 'look which files there are: list them by a command',
+  FILE_EXISTS: () => 'choose another path, or mode="overwrite"',
+  FILE_CHANGED: () => 'read the file again, then repeat the change',
+  FILE_ACCESS_DENIED: () => 'write in the workspace, or ask the user',
+  FILE_TOO_LARGE: () => 'work on it by a command, such as sed -i',
+  FILE_FAILED: () => 'look at the file by a command before you repeat it',
+  NOT_A_FILE: () => 'it is no file: look at it by a command',
+  NOT_A_DIRECTORY: () => 'a part of the path is a file: correct it',
+  NOT_TEXT: () => 'it is binary: look at it by a command, such as file or xxd',
+  TEXT_NOT_FOUND: () => 'read the file again, and give old_text exactly as it is there',
+  TEXT_NOT_UNIQUE: () => 'give more of the text around it in old_text, or all=true',
+  DISK_FULL: () => 'ask the user to make room on the disk',
+  CHECKPOINT_NOT_FOUND: () => 'list_checkpoints() lists those that there are',
+  CHECKPOINT_TOO_LARGE: () => 'go on without a checkpoint, or ask the user to raise the limit',
+  GIT_NOT_FOUND: () => 'go on without checkpoints, or ask the user to install git',
+  RESOURCE_EXHAUSTED: () => 'make the same call again in some seconds',
+  SHUTTING_DOWN: () => 'the daemon is ending: make the same call again when it is back',
+  CONNECTION_FAILED: () => DAEMON_AWAY,
+  CONNECTION_LOST: ({ command_id: id }) =>
+    typeof id === 'string'
+      ? `when the daemon is back: ${callText('wait_command', { command_id: id })}; before you repeat the command, see what it has done`
+      : DAEMON_AWAY,
+  REFUSED: () => 'ask the user for a token: `shell-adapter token create`, then SHELL_ADAPTER_TOKEN',
+};
+
+const DAEMON_AWAY =
+  'ask the user to start the daemon with `shell-adapter serve`, or to use `shell-adapter mcp --start`; then make the same call again';
+
+/** Next step after an error; defined for every code. */
+const nextAfterError = (code: string, details: ErrorDetails, facts: CallFacts): string =>
+  AFTER_ERROR[code]?.(details, facts) ?? 'if it happens again, ask the user to run `shell-adapter doctor`';
 
 /** An answer to a model: one JSON object with its small fields first, since clients truncate long answers. */
 export type ToolAnswer = Readonly<Record<string, unknown>>;

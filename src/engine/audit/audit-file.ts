@@ -2,11 +2,18 @@ import { constants, existsSync } from 'node:fs';
 import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import { type ChainEnd, GENESIS, readRecord, type SealedRecord, sealRecord } from '../../core/audit/chain.js';
-import type { AuditEvent, AuditTrail } from '../../core/audit/event.js';
-import { renderEvent } from '../../core/audit/render.js';
+import {
+  type AuditEvent,
+  type AuditTrail,
+  type ChainEnd,
+  GENESIS,
+  readRecord,
+  renderEvent,
+  type SealedRecord,
+  sealRecord,
+} from '../../core/audit.js';
 import { AdapterError } from '../../core/errors.js';
-import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import type { SecretMask } from '../../core/secrets.js';
 import type { Loss } from '../../files/bounded-queue.js';
 import { makeDirectory } from '../../files/make-directory.js';
 import { RotatingAppender } from '../../files/rotating-appender.js';

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, readdirSync, readFileSync, statSync } fro
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-import { type ChainEnd, type Hash } from '../../core/audit/chain.js';
+import { type ChainEnd, type Hash } from '../../core/audit.js';
 
 /** `hash` of Node 20.12 and later, which takes half the time; older versions lack it, contrary to their types. */
 const { hash } = crypto as Partial<typeof crypto>;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type AuditRecord, type ChainEnd, ChainVerifier } from '../../core/audit/chain.js';
+import { type AuditRecord, type ChainEnd, ChainVerifier } from '../../core/audit.js';
 import { headOf, listAuditFiles, listStanding, readHead, readLines, sha256 } from './files.js';
 
 /** Longest time between the first record of a log and its head, in milliseconds. */

@@ -1,6 +1,4 @@
-import type { ChangeStatus } from '../../core/checkpoints/compare.js';
-import type { BytePath, SkipReason } from '../../core/checkpoints/entry.js';
-import type { CheckpointKind } from '../../core/checkpoints/retention.js';
+import type { BytePath, ChangeStatus, CheckpointKind, SkipReason } from '../../core/checkpoints.js';
 import type { OutputLimits, RenderOptions } from '../../core/output/output-window.js';
 import type { PlatformName } from '../../core/platform.js';
 import type { LineCounts, Patch } from './git/diff.js';

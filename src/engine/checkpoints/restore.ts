@@ -16,9 +16,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Attributes, BytePath, Entries, Entry } from '../../core/checkpoints/entry.js';
-import type { RestorePlan } from '../../core/checkpoints/restore-plan.js';
-import { MADE_DIRECTORY_MODE, type Step } from '../../core/checkpoints/restore-steps.js';
+import type { Attributes, BytePath, Entries, Entry } from '../../core/checkpoints.js';
+import { MADE_DIRECTORY_MODE, type RestorePlan, type Step } from '../../core/restore.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Directories } from '../platform/platform.js';
 import { type Location, OpenTree } from './files/held-directory.js';

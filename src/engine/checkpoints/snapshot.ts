@@ -10,8 +10,8 @@ import {
   parentOf,
   type Skipped,
   type SkipReason,
-} from '../../core/checkpoints/entry.js';
-import type { SavedTree } from '../../core/checkpoints/restore-plan.js';
+} from '../../core/checkpoints.js';
+import type { SavedTree } from '../../core/restore.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Directories } from '../platform/platform.js';
 import { type Location, OpenTree } from './files/held-directory.js';

@@ -1,10 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { compareEntries, notableChanges } from '../../core/checkpoints/compare.js';
-import { isWithin, MAX_LISTED_PATHS, type Skipped } from '../../core/checkpoints/entry.js';
-import { planRestore } from '../../core/checkpoints/restore-plan.js';
-import { dropOrder, surplus } from '../../core/checkpoints/retention.js';
+import {
+  compareEntries,
+  dropOrder,
+  isWithin,
+  MAX_LISTED_PATHS,
+  notableChanges,
+  type Skipped,
+  surplus,
+} from '../../core/checkpoints.js';
+import { planRestore } from '../../core/restore.js';
 import { AdapterError } from '../../core/errors.js';
 import { platformOf } from '../platform/choose-platform.js';
 import type { Directories } from '../platform/platform.js';

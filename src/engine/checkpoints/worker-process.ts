@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { linkSignals, onAbort } from '../../core/abort.js';
-import { ERROR_CATALOGUE } from '../../core/error-catalogue/catalogue.js';
+import { ERROR_CATALOGUE } from '../../core/error-catalogue.js';
 import { AdapterError } from '../../core/errors.js';
 import { settledWithin } from '../../core/time.js';
 import type { UserLaunch } from '../sandbox/user-launch.js';

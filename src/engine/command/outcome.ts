@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-import type { Refusal } from '../../core/egress/refusal.js';
+import type { Refusal } from '../../core/egress.js';
 import type { WarningCode } from '../../core/warnings.js';
 import type { ReportedProcess } from '../process/background-processes.js';
 import { type Breach, type Kill, peakOf, type ResourceUse } from './resource-use.js';

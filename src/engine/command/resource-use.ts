@@ -1,5 +1,5 @@
-import { judgeUsage, type KernelActions, type Usage } from '../../core/limits/judge.js';
-import { type Limits, MB, type Resource, stricterLimits, type WarnedResource } from '../../core/limits/limits.js';
+import { judgeUsage, type KernelActions, type Usage } from '../../core/limit-judge.js';
+import { type Limits, MB, type Resource, stricterLimits, type WarnedResource } from '../../core/limits.js';
 import type { GroupSample, ProcessGroup } from '../limits/mechanism.js';
 import type { Processes } from '../platform/platform.js';
 import type { NamespacePids } from '../process/find-processes.js';

@@ -3,10 +3,17 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-import { type Address, isLoopback, isUnspecified, parseAddress } from '../../core/egress/addresses.js';
-import type { AllowList } from '../../core/egress/allow-list.js';
-import { type Destination, hostOf } from '../../core/egress/destination.js';
-import { REFUSALS, RefusedConnection } from '../../core/egress/refusal.js';
+import {
+  type Address,
+  type AllowList,
+  type Destination,
+  hostOf,
+  isLoopback,
+  isUnspecified,
+  parseAddress,
+  REFUSALS,
+  RefusedConnection,
+} from '../../core/egress.js';
 
 /** Time for one attempt to connect, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;

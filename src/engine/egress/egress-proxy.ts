@@ -1,11 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { type Destination, destinationOf, hostOf } from '../../core/egress/destination.js';
-import { type Opening, readOpening } from '../../core/egress/opening.js';
-import { type Refusal, REFUSALS, RefusedConnection } from '../../core/egress/refusal.js';
-import type { Log } from '../../core/logging/log.js';
-import type { EgressMetrics } from '../../core/metrics/metrics.js';
+import {
+  type Destination,
+  destinationOf,
+  hostOf,
+  type Opening,
+  readOpening,
+  type Refusal,
+  REFUSALS,
+  RefusedConnection,
+} from '../../core/egress.js';
+import type { Log } from '../../core/log.js';
+import type { EgressMetrics } from '../../core/metrics.js';
 import type { Dialer } from './dialer.js';
 import { passOn, readPlainRequest } from './plain-http.js';
 import { ClientGone, readBytes, readSocksRequest, readSome, replySocks, SOCKS_VERSION } from './socks5.js';

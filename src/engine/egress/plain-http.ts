@@ -1,8 +1,7 @@
 import { type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { type Destination, destinationOf, showDestination } from '../../core/egress/destination.js';
-import { REFUSALS, RefusedConnection } from '../../core/egress/refusal.js';
+import { type Destination, destinationOf, REFUSALS, RefusedConnection, showDestination } from '../../core/egress.js';
 
 const HTTP_PORT = 80;
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
-import { type Destination, hostOf } from '../../core/egress/destination.js';
-import { REFUSALS, RefusedConnection } from '../../core/egress/refusal.js';
+import { type Destination, hostOf, REFUSALS, RefusedConnection } from '../../core/egress.js';
 
 /** A client has closed its connection before it has said what it wants. */
 export class ClientGone extends Error {}

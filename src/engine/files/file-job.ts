@@ -1,4 +1,4 @@
-import type { EntryType, StopReason } from '../../core/files/limits.js';
+import type { EntryType, StopReason } from '../../core/file-edit.js';
 import type { LineMatch, LinePattern } from '../../core/output/line-search.js';
 import type { OnBatch } from './watch.js';
 

@@ -3,15 +3,14 @@ import { lstat, open, opendir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { compileGlob } from '../../core/files/glob.js';
-import { type IgnoreFile, isIgnored, parseIgnoreFile } from '../../core/files/ignore-rules.js';
+import { compileGlob, type IgnoreFile, isIgnored, parseIgnoreFile } from '../../core/glob.js';
 import {
   type EntryType,
   MAX_FIND_MS,
   MAX_LINE_BYTES_SEARCHED,
   MAX_SEARCHED_FILE_BYTES,
   type StopReason,
-} from '../../core/files/limits.js';
+} from '../../core/file-edit.js';
 import { compileLinePattern, type LineMatch, LineSearch } from '../../core/output/line-search.js';
 import type { FileJobOf, FileResult, FoundEntry, FoundLine } from './file-job.js';
 import type { HoldPath, OpenDirectory } from './held-path.js';

@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 import { AdapterError } from '../../core/errors.js';
-import { MAX_HASHED_BYTES } from '../../core/files/limits.js';
+import { MAX_HASHED_BYTES } from '../../core/file-edit.js';
 import type { Expected, FileJobOf, FileResult, FileState, OnDigest, SentFile, Target } from './file-job.js';
 import { type HoldPath, notAFile } from './held-path.js';
 

@@ -2,10 +2,14 @@ import type { Stats } from 'node:fs';
 import { chmod, link, lstat, mkdir, opendir, readlink, rename, rmdir, unlink } from 'node:fs/promises';
 
 import { AdapterError } from '../../core/errors.js';
-import { replaceText } from '../../core/files/edit.js';
-import { type EntryType, MAX_DIFF_CHARACTERS, MAX_EDITED_BYTES } from '../../core/files/limits.js';
-import { decodeText } from '../../core/files/text-part.js';
-import { unifiedDiff } from '../../core/files/unified-diff.js';
+import {
+  decodeText,
+  type EntryType,
+  MAX_DIFF_CHARACTERS,
+  MAX_EDITED_BYTES,
+  replaceText,
+} from '../../core/file-edit.js';
+import { unifiedDiff } from '../../core/unified-diff.js';
 import type { Directories } from '../platform/platform.js';
 import {
   fileError,

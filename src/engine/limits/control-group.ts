@@ -2,9 +2,9 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { KernelActions } from '../../core/limits/judge.js';
-import { type Limits, MB } from '../../core/limits/limits.js';
-import { InheritedCounter } from '../../core/usage/inherited-counter.js';
+import type { KernelActions } from '../../core/limit-judge.js';
+import { type Limits, MB } from '../../core/limits.js';
+import { InheritedCounter } from '../../core/usage-counters.js';
 import type { ProcessEntry, Processes } from '../platform/platform.js';
 import { linux } from '../platform/linux/linux.js';
 import { listChildren, parseField } from '../platform/linux/process-table.js';

@@ -1,6 +1,13 @@
-import type { KernelActions } from '../../core/limits/judge.js';
-import type { LimitMechanismName, LimitName, Limits } from '../../core/limits/limits.js';
-import { type LimitSet, LimitsInForce, NO_LIMITS, safetyNetFor } from '../../core/limits/safety-net.js';
+import type { KernelActions } from '../../core/limit-judge.js';
+import {
+  type LimitMechanismName,
+  type LimitName,
+  type Limits,
+  type LimitSet,
+  LimitsInForce,
+  NO_LIMITS,
+  safetyNetFor,
+} from '../../core/limits.js';
 import type { ListAge, Platform } from '../platform/platform.js';
 import type { PidNamespace } from '../sandbox/launcher.js';
 import { machineSize } from '../system/machine.js';

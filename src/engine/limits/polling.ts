@@ -1,6 +1,6 @@
-import type { KernelActions } from '../../core/limits/judge.js';
-import { type LimitMechanismName, type Limits, MB } from '../../core/limits/limits.js';
-import { InheritedCounter } from '../../core/usage/inherited-counter.js';
+import type { KernelActions } from '../../core/limit-judge.js';
+import { type LimitMechanismName, type Limits, MB } from '../../core/limits.js';
+import { InheritedCounter } from '../../core/usage-counters.js';
 import {
   type ListAge,
   type Platform,

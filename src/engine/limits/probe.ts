@@ -1,5 +1,5 @@
 import { AdapterError } from '../../core/errors.js';
-import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../core/limits/limits.js';
+import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../core/limits.js';
 import { ControlGroups1 } from './cgroup1.js';
 import { ControlGroups2 } from './cgroup2.js';
 import type { LimitMechanism } from './mechanism.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-import type { SandboxStatus } from '../../core/sandbox/status.js';
+import type { SandboxStatus } from '../../core/sandbox.js';
 import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
 import { type Command, ENDING_SIGNALS } from '../command/command.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { PendingWork } from '../system/promises.js';
 import type { ProcessStarter } from './process-starter.js';

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import { Deferred } from '../system/promises.js';
 import { TAG_VARIABLE } from '../platform/platform.js';
 import { markOf } from '../process/process-survey.js';

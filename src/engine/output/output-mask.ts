@@ -1,5 +1,4 @@
-import { MASK } from '../../core/secrets/secret-mask.js';
-import { findSecrets, type Span } from '../../core/secrets/spans.js';
+import { findSecrets, MASK, type Span } from '../../core/secrets.js';
 
 const MASK_BYTES = Buffer.from(MASK);
 

@@ -1,13 +1,13 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-import { lastLine } from '../../core/output/last-line.js';
 import {
+  lastLine,
   type OutputLimits,
   OutputWindow,
   type RenderedOutput,
   type RenderOptions,
 } from '../../core/output/output-window.js';
-import { type Piece, Utf8Chunker } from '../../core/output/utf8-chunker.js';
+import { type Piece, Utf8Chunker } from '../../core/output/utf8.js';
 import { OutputMask } from './output-mask.js';
 import { Spool, type SpoolBudget } from './spool.js';
 

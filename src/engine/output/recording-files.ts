@@ -1,13 +1,7 @@
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import {
-  type CastHeader,
-  OWN_KEY,
-  parseEvent,
-  parseHeader,
-  type RecordingOrigin,
-} from '../../core/recording/asciicast.js';
+import { type CastHeader, OWN_KEY, parseEvent, parseHeader, type RecordingOrigin } from '../../core/recording.js';
 import { makeDirectory } from '../../files/make-directory.js';
 
 /** Names of recordings: nothing else in the directory is read or removed. */

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-import { type CastCode, type CastHeader, renderEvent, renderHeader } from '../../core/recording/asciicast.js';
+import { type CastCode, type CastHeader, renderEvent, renderHeader } from '../../core/recording.js';
 
 /** Only the daemon's user reads what was shown. */
 const FILE_MODE = 0o600;

@@ -1,6 +1,6 @@
 import type { IBufferCell, Terminal } from '@xterm/headless';
 
-import type { ScreenCell, ScreenView } from '../../core/terminal/screen-view.js';
+import type { ScreenCell, ScreenView } from '../../core/screen.js';
 import type { OutputStream } from './output-stream.js';
 
 /** Size of the pieces in which an output is read, in bytes. */

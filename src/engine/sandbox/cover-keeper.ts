@@ -1,8 +1,8 @@
 import { type FSWatcher, readlinkSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Log } from '../../core/logging/log.js';
-import type { Place } from '../../core/sandbox/arguments.js';
+import type { Log } from '../../core/log.js';
+import type { Place } from '../../core/sandbox.js';
 import { linux } from '../platform/linux/linux.js';
 import { listChildren, pathInside } from '../platform/linux/process-table.js';
 import { sandboxRoot } from '../process/find-processes.js';

@@ -2,14 +2,17 @@ import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { type AllowedDestination, AllowList } from '../../core/egress/allow-list.js';
-import { proxyVariables } from '../../core/egress/proxy-variables.js';
+import { type AllowedDestination, AllowList, proxyVariables } from '../../core/egress.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
-import type { EgressMetrics } from '../../core/metrics/metrics.js';
-import { launchScript, REPORT_MISSING } from '../../core/sandbox/launch-script.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { resolveSandboxStatus, type SandboxStatus } from '../../core/sandbox/status.js';
+import type { Log } from '../../core/log.js';
+import type { EgressMetrics } from '../../core/metrics.js';
+import {
+  launchScript,
+  REPORT_MISSING,
+  resolveSandboxStatus,
+  type SandboxProfile,
+  type SandboxStatus,
+} from '../../core/sandbox.js';
 import { Dialer } from '../egress/dialer.js';
 import type { Platform } from '../platform/platform.js';
 import { findProgram } from '../shells/list.js';

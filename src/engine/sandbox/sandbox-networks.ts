@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Server, type Socket } from 'node:net';
 
-import { PROXY_PORT } from '../../core/egress/proxy-variables.js';
-import type { Refusal } from '../../core/egress/refusal.js';
-import type { Log } from '../../core/logging/log.js';
+import { PROXY_PORT, type Refusal } from '../../core/egress.js';
+import type { Log } from '../../core/log.js';
 import { EgressProxy, type EgressProxyOptions } from '../egress/egress-proxy.js';
 
 /** Time for the start of a namespace on a loaded machine, in milliseconds. */

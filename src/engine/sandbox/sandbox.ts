@@ -2,13 +2,20 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats
 import { basename, dirname, join } from 'node:path';
 
 import { mayMatch } from '../../core/policy/paths/paths.js';
-import { bubblewrapArguments, type Place, type SandboxPlan, type View } from '../../core/sandbox/arguments.js';
-import { coversOf, isWithin } from '../../core/sandbox/covers.js';
-import { launchScript } from '../../core/sandbox/launch-script.js';
-import type { RealProfile, SandboxProfile } from '../../core/sandbox/profiles.js';
-import { socketFilter } from '../../core/sandbox/socket-filter.js';
-import { sandboxVariables } from '../../core/sandbox/variables.js';
-import { CREDENTIAL_PLACES, PUBLIC_NAMES } from '../../core/secrets/credential-places.js';
+import {
+  bubblewrapArguments,
+  coversOf,
+  isWithin,
+  launchScript,
+  type Place,
+  type RealProfile,
+  type SandboxPlan,
+  type SandboxProfile,
+  sandboxVariables,
+  type View,
+} from '../../core/sandbox.js';
+import { socketFilter } from '../../core/socket-filter.js';
+import { CREDENTIAL_PLACES, PUBLIC_NAMES } from '../../core/secrets.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
 import { isDirectory, statOf } from '../system/local-files.js';
 import { type FileOwner, writeFileFor } from '../system/own-user.js';

@@ -1,4 +1,4 @@
-import { type Limits } from '../../core/limits/limits.js';
+import { type Limits } from '../../core/limits.js';
 import type { Command } from '../command/command.js';
 import type { EndReason, Warning } from '../command/outcome.js';
 import { type Breach, breachWarning, type Kill, limitsOf, type LimitTarget } from '../command/resource-use.js';

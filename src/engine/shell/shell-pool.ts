@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
-import type { Limits } from '../../core/limits/limits.js';
-import type { Log } from '../../core/logging/log.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import type { SandboxStatus } from '../../core/sandbox/status.js';
+import type { Limits } from '../../core/limits.js';
+import type { Log } from '../../core/log.js';
+import type { SandboxProfile, SandboxStatus } from '../../core/sandbox.js';
 import { settledWithin } from '../../core/time.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism } from '../limits/mechanism.js';

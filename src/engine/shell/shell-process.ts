@@ -2,9 +2,9 @@ import { existsSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 
-import type { Refusal } from '../../core/egress/refusal.js';
+import type { Refusal } from '../../core/egress.js';
 import { AdapterError } from '../../core/errors.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import type { SandboxProfile } from '../../core/sandbox.js';
 import type { Command } from '../command/command.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { placeStdin, type StdinPipe } from '../output/stdin-pipe.js';

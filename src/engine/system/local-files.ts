@@ -18,7 +18,7 @@ import {
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 
 /** Most files of /proc and of control groups are smaller; larger ones are read in pieces. */
 const BUFFER_BYTES = 16 * 1024;

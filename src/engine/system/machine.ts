@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
 
-import type { MachineSize } from '../../core/limits/safety-net.js';
+import type { MachineSize } from '../../core/limits.js';
 
 /**
  * Measures the machine: its memory, or what a container may use of it, and the disk that a directory is on.

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync, statfsSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { MB } from '../../core/limits/limits.js';
+import { MB } from '../../core/limits.js';
 import { readSmallFile } from './local-files.js';
 import { parseMounts } from './mounts.js';
 import { ownUid } from './own-user.js';

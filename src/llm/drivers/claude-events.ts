@@ -1,7 +1,5 @@
-import type { Answer } from '../../core/llm/answer.js';
-import { type JsonObject, listOf, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
+import { type Answer, type JsonObject, listOf, numberOf, objectOf, textOf, usageOf } from '../../core/llm/answer.js';
 import { kindOfError } from '../../core/llm/failure.js';
-import { usageOf } from '../../core/llm/usage.js';
 import { readServiceError } from './driver.js';
 
 /*

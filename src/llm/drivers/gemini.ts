@@ -1,6 +1,4 @@
-import type { Answer } from '../../core/llm/answer.js';
-import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
-import { usageOf } from '../../core/llm/usage.js';
+import { type Answer, type JsonObject, numberOf, objectOf, textOf, usageOf } from '../../core/llm/answer.js';
 import { type CliDriver, flagged, readServiceError } from './driver.js';
 
 /** Gemini CLI. Without a terminal it offers the model no tools that change anything. */

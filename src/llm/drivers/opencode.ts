@@ -1,7 +1,13 @@
-import type { Answer } from '../../core/llm/answer.js';
+import {
+  type Answer,
+  type JsonObject,
+  type LlmUsage,
+  numberOf,
+  objectOf,
+  textOf,
+  usageOf,
+} from '../../core/llm/answer.js';
 import { kindOfError } from '../../core/llm/failure.js';
-import { type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/json-events.js';
-import { type LlmUsage, usageOf } from '../../core/llm/usage.js';
 import { type CliDriver, flagged } from './driver.js';
 
 /**

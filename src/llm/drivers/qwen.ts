@@ -1,5 +1,4 @@
-import type { Answer } from '../../core/llm/answer.js';
-import { type JsonObject, textOf } from '../../core/llm/json-events.js';
+import { type Answer, type JsonObject, textOf } from '../../core/llm/answer.js';
 import { readClaudeEvent } from './claude-events.js';
 import { type CliDriver, flagged } from './driver.js';
 

@@ -1,8 +1,6 @@
-import { FailedAttempts } from '../../core/access/failed-attempts.js';
-import { peerKey } from '../../core/access/peer-key.js';
-import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
-import type { Role } from '../../core/access/roles.js';
-import { readLife, type Token } from '../../core/access/token.js';
+import { FailedAttempts, peerKey } from '../../core/rate-limits.js';
+import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, type Role } from '../../core/principal.js';
+import { readLife, type Token } from '../../core/token.js';
 import { AdapterError } from '../../core/errors.js';
 import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';

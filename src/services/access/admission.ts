@@ -1,11 +1,9 @@
-import type { Principal } from '../../core/access/principal.js';
-import { type Release, Slots } from '../../core/access/slots.js';
-import { type RateLimit, TokenBucket } from '../../core/access/token-bucket.js';
-import type { AuditTrail } from '../../core/audit/event.js';
-import { Repeats } from '../../core/audit/repeats.js';
+import type { Principal } from '../../core/principal.js';
+import { type RateLimit, type Release, Slots, TokenBucket } from '../../core/rate-limits.js';
+import { type AuditTrail, Repeats } from '../../core/audit.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
-import type { Metrics } from '../../core/metrics/metrics.js';
+import type { Log } from '../../core/log.js';
+import type { Metrics } from '../../core/metrics.js';
 import type { Peer } from '../../engine/platform/peer.js';
 import type { Origin, Peers } from './access.js';
 

@@ -2,9 +2,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 
-import { LOCAL_PRINCIPAL, type Principal } from '../../core/access/principal.js';
-import { canGrant, type Role, ROLES_GRANTED } from '../../core/access/roles.js';
-import { auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
+import { canGrant, LOCAL_PRINCIPAL, type Principal, type Role, ROLES_GRANTED } from '../../core/principal.js';
+import { auditPrincipal, type AuditTrail } from '../../core/audit.js';
 import type { LinkIdentity } from '../../core/cluster/link-messages.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';

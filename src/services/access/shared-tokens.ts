@@ -2,15 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-import {
-  changesSince,
-  type SharedToken,
-  sharedToken,
-  type SharedTokenMap,
-  supersedes,
-} from '../../core/access/shared-token.js';
+import { changesSince, type SharedToken, sharedToken, type SharedTokenMap, supersedes } from '../../core/token.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import { Heartbeat } from '../../engine/system/heartbeat.js';
 import { writePrivateFile } from '../../engine/system/private-file.js';
 import { type StoredTokens, type TokenFiles, UNSETTLED, versionOf } from './token-files.js';

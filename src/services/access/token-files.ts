@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import type { Role } from '../../core/access/roles.js';
-import { storedToken, type Token } from '../../core/access/token.js';
+import type { Role } from '../../core/principal.js';
+import { storedToken, type Token } from '../../core/token.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, tokenIdFrom } from '../../core/ids.js';
 import { writePrivateFile } from '../../engine/system/private-file.js';

@@ -2,9 +2,9 @@ import { timingSafeEqual } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
 
-import { hasExpired, type Token } from '../../core/access/token.js';
+import { hasExpired, type Token } from '../../core/token.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import { MAX_TIMER_MS } from '../../core/time.js';
 import { hashOf, type TokenFiles, UNSETTLED, versionOf } from './token-files.js';
 

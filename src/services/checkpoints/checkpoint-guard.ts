@@ -1,8 +1,7 @@
 import { basename, dirname, join, relative } from 'node:path';
 
-import type { Principal } from '../../core/access/principal.js';
-import { findUncovered, type LostFiles } from '../../core/checkpoints/coverage.js';
-import { SKIP_REASONS } from '../../core/checkpoints/entry.js';
+import type { Principal } from '../../core/principal.js';
+import { findUncovered, type LostFiles, SKIP_REASONS } from '../../core/checkpoints.js';
 import { AdapterError } from '../../core/errors.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';

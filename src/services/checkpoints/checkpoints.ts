@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 
-import { canAccess, type Principal } from '../../core/access/principal.js';
-import type { Uncovered } from '../../core/checkpoints/coverage.js';
-import type { BytePath } from '../../core/checkpoints/entry.js';
+import { canAccess, type Principal } from '../../core/principal.js';
+import type { BytePath, Uncovered } from '../../core/checkpoints.js';
 import { AdapterError } from '../../core/errors.js';
 import { checkpointIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
 import type { PlatformName } from '../../core/platform.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';

@@ -1,6 +1,6 @@
-import type { Principal } from '../../core/access/principal.js';
-import type { AuditTrail } from '../../core/audit/event.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Principal } from '../../core/principal.js';
+import type { AuditTrail } from '../../core/audit.js';
+import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';

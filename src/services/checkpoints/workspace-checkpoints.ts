@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import type { Execution, Executions } from '../executions.js';
 import type { Checkpoints } from './checkpoints.js';
 

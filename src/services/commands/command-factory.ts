@@ -1,18 +1,17 @@
 import { resolve } from 'node:path';
 
-import type { Principal } from '../../core/access/principal.js';
-import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
-import type { Refusal } from '../../core/egress/refusal.js';
+import type { Principal } from '../../core/principal.js';
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit.js';
+import type { Refusal } from '../../core/egress.js';
 import { AdapterError } from '../../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
-import type { Metrics } from '../../core/metrics/metrics.js';
-import type { Notifier } from '../../core/notifications/notification.js';
+import type { Metrics } from '../../core/metrics.js';
+import type { Notifier } from '../../core/notifications.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';
 import type { Request } from '../../core/protocol/requests.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
-import { chooseProfile } from '../../core/sandbox/status.js';
-import type { SecretMask } from '../../core/secrets/secret-mask.js';
-import type { CommandSpan, Traces } from '../../core/traces/traces.js';
+import { chooseProfile, type SandboxProfile } from '../../core/sandbox.js';
+import type { SecretMask } from '../../core/secrets.js';
+import type { CommandSpan, Traces } from '../../core/traces.js';
 import { Command, type CommandOutputOptions, type CommandSpec } from '../../engine/command/command.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import type { StdinPipe } from '../../engine/output/stdin-pipe.js';

@@ -1,10 +1,10 @@
-import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
-import type { Traces } from '../../core/traces/traces.js';
+import type { Traces } from '../../core/traces.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
 import { commandAction, inputAction } from '../confirmations/actions.js';
 import type { Approval, Confirmation } from '../confirmations/confirmation.js';

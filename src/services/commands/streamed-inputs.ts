@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { StdinPipe, StdinPipes } from '../../engine/output/stdin-pipe.js';

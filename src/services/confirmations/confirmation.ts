@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 
-import type { Principal } from '../../core/access/principal.js';
-import { boundText } from '../../core/confirmation/bindings.js';
-import type { ConfirmationMode } from '../../core/confirmation/modes.js';
-import type { ConfirmationOutcome, Decider } from '../../core/confirmation/record.js';
-import type { RememberedApproval } from '../../core/confirmation/remembered.js';
-import type { ReviewQuestion } from '../../core/confirmation/review-prompt.js';
-import type { ReviewVerdict } from '../../core/confirmation/review-verdict.js';
+import type { Principal } from '../../core/principal.js';
+import { boundText, type ConfirmationMode, type ConfirmationOutcome, type Decider } from '../../core/confirmation.js';
+import type { RememberedApproval } from '../../core/remembered-approval.js';
+import type { ReviewQuestion, ReviewVerdict } from '../../core/review.js';
 import { AdapterError } from '../../core/errors.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';

@@ -1,7 +1,15 @@
-import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
-import { boundText, isCovered } from '../../core/confirmation/bindings.js';
-import { type ConfirmationMode, type ConfirmationWays, isAsStrict, wayOf } from '../../core/confirmation/modes.js';
-import type { ConfirmationObserver, ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/principal.js';
+import {
+  boundText,
+  type ConfirmationMode,
+  type ConfirmationObserver,
+  type ConfirmationOutcome,
+  type ConfirmationRecord,
+  type ConfirmationWays,
+  isAsStrict,
+  isCovered,
+  wayOf,
+} from '../../core/confirmation.js';
 import { confirmationIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';

@@ -1,7 +1,6 @@
-import type { ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation/record.js';
-import type { RememberedApproval } from '../../core/confirmation/remembered.js';
-import type { ReviewQuestion } from '../../core/confirmation/review-prompt.js';
-import type { ReviewVerdict } from '../../core/confirmation/review-verdict.js';
+import type { ConfirmationOutcome, ConfirmationRecord } from '../../core/confirmation.js';
+import type { RememberedApproval } from '../../core/remembered-approval.js';
+import type { ReviewQuestion, ReviewVerdict } from '../../core/review.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Request } from '../../core/protocol/requests.js';
 import { type RememberedApprovals, rememberedOf, type RememberWish, unrememberable } from '../remembered-approvals.js';

@@ -1,4 +1,4 @@
-import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
+import type { ConfirmationOutcome } from '../../core/confirmation.js';
 import { AdapterError } from '../../core/errors.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Request } from '../../core/protocol/requests.js';

@@ -1,5 +1,5 @@
-import type { Principal } from '../../core/access/principal.js';
-import type { RememberedApproval } from '../../core/confirmation/remembered.js';
+import type { Principal } from '../../core/principal.js';
+import type { RememberedApproval } from '../../core/remembered-approval.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import type { ApprovalGuard, SavedWorkspace } from '../gate/gate-options.js';
 import type { SaveBefore } from './confirmations.js';

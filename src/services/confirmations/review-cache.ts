@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { ReviewVerdict } from '../../core/confirmation/review-verdict.js';
+import type { ReviewVerdict } from '../../core/review.js';
 import type { Reviewer } from './confirmation.js';
 
 /** Most verdicts that are kept; beyond that, the oldest are dropped. */

@@ -1,6 +1,6 @@
-import type { Principal } from '../../core/access/principal.js';
-import { nodeNameIn } from '../../core/cluster/node-id.js';
-import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
+import type { Principal } from '../../core/principal.js';
+import { nodeNameIn } from '../../core/cluster/address.js';
+import type { ConfirmationOutcome } from '../../core/confirmation.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { EventPayload } from '../../core/protocol/results.js';
 import { judgedCommands, renderUnstarted, shortReason } from '../registry/command-record.js';

@@ -2,11 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { type Limits, MB } from '../../core/limits/limits.js';
-import type { LimitSet } from '../../core/limits/safety-net.js';
-import { chooseProfile } from '../../core/sandbox/status.js';
+import { type Limits, type LimitSet, MB } from '../../core/limits.js';
+import { chooseProfile } from '../../core/sandbox.js';
 import type { LimitTarget } from '../../engine/command/resource-use.js';
 import { fileError, resolvePath } from '../../engine/files/held-path.js';
 import type { FilePerformer, Target } from '../../engine/files/file-job.js';

@@ -1,8 +1,7 @@
-import type { RequestName } from '../../core/protocol/requests.js';
-import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Answer, Request, RequestName } from '../../core/protocol/requests.js';
 import type { fileSearchRequests } from '../../core/protocol/requests/file-search.js';
 import type { fileRequests } from '../../core/protocol/requests/files.js';
-import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import type { SecretMask } from '../../core/secrets.js';
 import type { FilePerformer, FileState, Target } from '../../engine/files/file-job.js';
 import type { JudgedFileRequest } from '../gate/file-gate.js';
 import type { FilePlace } from './file-place.js';

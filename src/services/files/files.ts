@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 
 import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { SecretMask } from '../../core/secrets/secret-mask.js';
+import type { SecretMask } from '../../core/secrets.js';
 import type { FilePerformer, Target } from '../../engine/files/file-job.js';
 import { newCommandId } from '../commands/command-factory.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';

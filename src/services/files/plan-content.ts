@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 
 import { AdapterError } from '../../core/errors.js';
-import { DEFAULT_FILE_BYTES } from '../../core/files/limits.js';
-import { decodeText, numberLines, textPart } from '../../core/files/text-part.js';
+import { decodeText, DEFAULT_FILE_BYTES, numberLines, textPart } from '../../core/file-edit.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Expected, FileJobOf, FileResult, ReadLines, ReadPart } from '../../engine/files/file-job.js';
 import { OutputMask } from '../../engine/output/output-mask.js';

@@ -1,4 +1,4 @@
-import { DEFAULT_FILE_ENTRIES, DEFAULT_FILE_MATCHES } from '../../core/files/limits.js';
+import { DEFAULT_FILE_ENTRIES, DEFAULT_FILE_MATCHES } from '../../core/file-edit.js';
 import type { FileResult, ListedEntry } from '../../engine/files/file-job.js';
 import { type FilePlanner, modeText, pathsOf, permissionsOf } from './file-plan.js';
 

@@ -1,5 +1,5 @@
 import { AdapterError } from '../../core/errors.js';
-import { MAX_FILE_BYTES } from '../../core/files/limits.js';
+import { MAX_FILE_BYTES } from '../../core/file-edit.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { LateDigest, OnDigest, SentFile } from '../../engine/files/file-job.js';
 import { FixedMask } from '../../engine/output/output-mask.js';

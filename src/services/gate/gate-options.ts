@@ -1,7 +1,7 @@
-import type { Principal } from '../../core/access/principal.js';
-import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit/event.js';
+import type { Principal } from '../../core/principal.js';
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit.js';
 import { AdapterError, type ErrorDetails } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { Request } from '../../core/protocol/requests.js';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import {
   type Directory,
   factsOfFreshShell,

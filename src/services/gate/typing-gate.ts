@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import type { PolicyFacts } from '../../core/policy/model/facts.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import {

@@ -1,15 +1,18 @@
-import { type Endable, Escalation, type EscalationStep } from '../../core/limits/escalation.js';
 import {
+  type Endable,
+  Escalation,
+  type EscalationStep,
   type Evidence,
   type Finding,
   isHeld,
   judge,
   judgeTimeout,
   type KernelActions,
+  SamplePace,
+  SHORTEST_MS,
   WARNING_SHARE,
-} from '../../core/limits/judge.js';
-import { KILLED_BY, MB, type WarnedResource } from '../../core/limits/limits.js';
-import { SamplePace, SHORTEST_MS } from '../../core/limits/pace.js';
+} from '../../core/limit-judge.js';
+import { KILLED_BY, MB, type WarnedResource } from '../../core/limits.js';
 import type { Command } from '../../engine/command/command.js';
 import { type Breach, findEnded, type LimitTarget } from '../../engine/command/resource-use.js';
 import type { ProcessSnapshot } from '../../engine/process/process-snapshot.js';

@@ -1,6 +1,6 @@
-import { CpuWindow } from '../../core/usage/cpu-window.js';
-import type { KernelActions, Usage } from '../../core/limits/judge.js';
-import { MB } from '../../core/limits/limits.js';
+import { CpuWindow } from '../../core/usage-counters.js';
+import type { KernelActions, Usage } from '../../core/limit-judge.js';
+import { MB } from '../../core/limits.js';
 import type { Command } from '../../engine/command/command.js';
 import type { Counts, LimitTarget } from '../../engine/command/resource-use.js';
 import type { GroupSample } from '../../engine/limits/mechanism.js';

@@ -1,6 +1,6 @@
-import type { Evidence } from '../../core/limits/judge.js';
-import type { WarnedResource } from '../../core/limits/limits.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Evidence } from '../../core/limit-judge.js';
+import type { WarnedResource } from '../../core/limits.js';
+import type { Log } from '../../core/log.js';
 import type { Breach, LimitTarget } from '../../engine/command/resource-use.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ListAge } from '../../engine/platform/platform.js';

@@ -1,6 +1,6 @@
 import { AdapterError } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
-import type { Notifier } from '../../core/notifications/notification.js';
+import type { Log } from '../../core/log.js';
+import type { Notifier } from '../../core/notifications.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import { limitNotification } from '../notifications.js';

@@ -1,8 +1,8 @@
-import type { Principal } from '../../core/access/principal.js';
-import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation/modes.js';
+import type { Principal } from '../../core/principal.js';
+import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
-import type { Limits } from '../../core/limits/limits.js';
-import type { CommandKind, Metrics } from '../../core/metrics/metrics.js';
+import type { Limits } from '../../core/limits.js';
+import type { CommandKind, Metrics } from '../../core/metrics.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { EventPayload } from '../../core/protocol/results.js';

@@ -4,14 +4,14 @@ import { realpath, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Principal } from '../../core/access/principal.js';
-import type { LimitSet, LimitsInForce } from '../../core/limits/safety-net.js';
+import type { Principal } from '../../core/principal.js';
+import type { LimitSet, LimitsInForce } from '../../core/limits.js';
 import type { PlatformName } from '../../core/platform.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import { nameWithoutLimits } from '../../engine/limits/mechanism.js';
 import type { ChosenMechanism } from '../../engine/limits/probe.js';
-import type { SandboxStatus } from '../../core/sandbox/status.js';
+import type { SandboxStatus } from '../../core/sandbox.js';
 import { ownUserName } from '../../engine/system/own-user.js';
 import { installedShells, type InstalledShell } from '../../engine/shells/list.js';
 import { renderLimits } from '../registry/rendered-limits.js';

@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 
 /** Bounds of a client's unsent data, in bytes: a command is paused above the high mark and goes on below the low one. */

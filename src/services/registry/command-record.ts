@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
 import type { CommandClass } from '../../core/policy/model/classes.js';

@@ -1,8 +1,8 @@
-import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
-import { nodeOf } from '../../core/cluster/node-id.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/principal.js';
+import { nodeOf } from '../../core/cluster/address.js';
 import { AdapterError } from '../../core/errors.js';
 import { forbidden } from '../../core/protocol/permissions.js';
-import { RecentSet } from '../../core/recent-set.js';
+import { RecentSet } from '../../core/replay-ring.js';
 import { SpoolBudget } from '../../engine/output/spool.js';
 import type { CommandRecord } from './command-record.js';
 

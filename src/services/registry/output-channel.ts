@@ -1,4 +1,4 @@
-import type { Piece } from '../../core/output/utf8-chunker.js';
+import type { Piece } from '../../core/output/utf8.js';
 import type { OutputStreamName } from '../../core/protocol/fields.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import { type Replay, ReplayRing } from '../../core/replay-ring.js';

@@ -6,7 +6,7 @@ import {
   type Limits,
   lowerLimits,
   type WarnedResource,
-} from '../../core/limits/limits.js';
+} from '../../core/limits.js';
 import type { LineLimits, OutputLimits } from '../../core/output/output-window.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { CommandResult, EffectiveLimits } from '../../core/protocol/results.js';

@@ -1,10 +1,10 @@
-import { type AccessKind, canAccess, type Principal } from '../../core/access/principal.js';
+import { type AccessKind, canAccess, type Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { KILLED_BY, type Limits } from '../../core/limits/limits.js';
+import { KILLED_BY, type Limits } from '../../core/limits.js';
 import { forbidden } from '../../core/protocol/permissions.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { EventPayload, SessionEndReason } from '../../core/protocol/results.js';
-import type { SandboxProfile } from '../../core/sandbox/profiles.js';
+import type { SandboxProfile } from '../../core/sandbox.js';
 import { spanText } from '../../core/time.js';
 import type { EndReason } from '../../engine/command/outcome.js';
 import type { Kill } from '../../engine/command/resource-use.js';

@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';
 import type { SessionUsage } from '../limits/session-usage.js';

@@ -1,13 +1,11 @@
-import { checkHealth, type HealthWarning } from '../../core/health/checks.js';
-import { CORE_TOOLS, type HealthFacts } from '../../core/health/facts.js';
-import { disturbedModes } from '../../core/health/terminal-modes.js';
+import { checkHealth, CORE_TOOLS, disturbedModes, type HealthFacts, type HealthWarning } from '../../core/health.js';
 import { readSavedState } from '../../core/policy/words/saved-state.js';
 import { UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import { diskSpaceOf } from '../../engine/system/machine.js';
 import { isDirectory } from '../../engine/system/local-files.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
-import type { Notifier } from '../../core/notifications/notification.js';
+import type { Notifier } from '../../core/notifications.js';
 import type { Session } from '../../engine/session/session.js';
 import { findProgram } from '../../engine/shells/list.js';
 import type { SessionRecord } from '../registry/session-registry.js';

@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { passedAnswerHeaders } from '../../core/cluster/passed-headers.js';
+import { passedAnswerHeaders } from '../../core/cluster/link-messages.js';
 import type { ErrorDetails } from '../../core/errors.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
+import type { TraceCarrier } from '../../core/traces.js';
 import type { HttpAnswer } from '../../services/http-exchange.js';
 
 /**

@@ -1,11 +1,15 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation/modes.js';
-import { CONFIRMATION_OUTCOMES, type ConfirmationOutcome } from '../../core/confirmation/record.js';
+import {
+  CONFIRMATION_MODES,
+  CONFIRMATION_OUTCOMES,
+  type ConfirmationMode,
+  type ConfirmationOutcome,
+} from '../../core/confirmation.js';
 import type { ErrorCode } from '../../core/errors.js';
-import { type Resource, RESOURCES } from '../../core/limits/limits.js';
+import { type Resource, RESOURCES } from '../../core/limits.js';
 import type { Candidate } from '../../core/llm/resolution.js';
-import type { LlmUsage } from '../../core/llm/usage.js';
+import type { LlmUsage } from '../../core/llm/answer.js';
 import {
   COMMAND_ENDS,
   COMMAND_KINDS,
@@ -18,8 +22,8 @@ import {
   type OutputMeters,
   SHELL_REPLACEMENTS,
   type ShellReplacement,
-} from '../../core/metrics/metrics.js';
-import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../core/notifications/notification.js';
+} from '../../core/metrics.js';
+import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../core/notifications.js';
 import { type RequestName, requests } from '../../core/protocol/requests.js';
 import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
 import { events, type SessionEndReason } from '../../core/protocol/results.js';

@@ -2,12 +2,11 @@ import { performance } from 'node:perf_hooks';
 
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
-import type { ConfirmationMode } from '../../core/confirmation/modes.js';
-import type { ConfirmationOutcome } from '../../core/confirmation/record.js';
+import type { ConfirmationMode, ConfirmationOutcome } from '../../core/confirmation.js';
 import type { ErrorCode } from '../../core/errors.js';
-import type { Resource } from '../../core/limits/limits.js';
+import type { Resource } from '../../core/limits.js';
 import type { Candidate } from '../../core/llm/resolution.js';
-import type { LlmUsage } from '../../core/llm/usage.js';
+import type { LlmUsage } from '../../core/llm/answer.js';
 import type {
   CommandEndStatus,
   CommandKind,
@@ -16,8 +15,8 @@ import type {
   NotificationOutcome,
   OutputMeters,
   ShellReplacement,
-} from '../../core/metrics/metrics.js';
-import type { NotificationEvent } from '../../core/notifications/notification.js';
+} from '../../core/metrics.js';
+import type { NotificationEvent } from '../../core/notifications.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';

@@ -2,9 +2,9 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { statusOf } from '../../core/error-catalogue/catalogue.js';
+import { statusOf } from '../../core/error-catalogue.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import type { Admission } from '../../services/access/admission.js';
 import { retryAfterOf } from './http-requests.js';
 

@@ -9,17 +9,45 @@ import {
   type FastifyServerFactory,
 } from 'fastify';
 
-import { statusOf } from '../../core/error-catalogue/catalogue.js';
+import { statusOf } from '../../core/error-catalogue.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import { isLoopbackAddress } from '../../core/ip-address.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import { isToolFormat, isToolSet, TOOL_FORMATS, TOOL_SET_NAMES } from '../../core/tools/tool-sets.js';
-import { isNestedDeeper } from '../../core/validation/json-depth.js';
 import type { Admission, Refusals } from '../../services/access/admission.js';
 import type { Readiness } from '../../services/machine/machine.js';
 import { forwardingOf, isOfPage, type OriginPolicy, refusalOf } from '../access.js';
 import { originOf, type RequestAuthentication } from './authentication.js';
 import { retryAfterOf } from './http-requests.js';
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/**
+ * Whether a JSON text nests arrays and objects in more than `maxDepth` levels. The text need not be valid. `JSON.parse`
+ * takes any depth, but what walks the value afterwards, as `JSON.stringify` does, runs out of stack.
+ */
+export function isNestedDeeper(json: string, maxDepth: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(json, at);
+    else if (CLOSING.has(code)) depth -= 1;
+    else if (OPENING.has(code) && ++depth > maxDepth) return true;
+  }
+  return false;
+}
+
+/** Index of the quote that ends the string which begins at `start`; the length of the text when none does. */
+function endOfString(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (json.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return json.length;
+}
 
 /** Levels of arrays and objects in a request: schemas of tools, the deepest values that clients send, have about 20. */
 const MAX_DEPTH = 100;
@@ -252,7 +280,7 @@ export const toolRoutes =
         const { format, tools = 'all' } = query;
         if (!isToolSet(tools)) throw unknown('tools', tools, TOOL_SET_NAMES);
         // Few daemons are asked for them.
-        const { toolDefinitions } = await import('../../core/tools/definitions.js');
+        const { toolDefinitions } = await import('../../core/tools/tools.js');
         if (format === undefined) {
           return Object.fromEntries(TOOL_FORMATS.map((name) => [name, toolDefinitions(name, tools)]));
         }

@@ -10,12 +10,12 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { onAbort } from '../../core/abort.js';
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES } from '../../core/ids.js';
-import type { Log } from '../../core/logging/log.js';
-import { base64Url } from '../../core/output/base64.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
+import type { Log } from '../../core/log.js';
+import { base64Url } from '../../core/output/utf8.js';
+import type { TraceCarrier } from '../../core/traces.js';
 import type { Authentication } from '../../services/access/access.js';
 import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isAbsolute } from 'node:path';
 
-import type { Principal } from '../../core/access/principal.js';
+import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { isToolSet, TOOL_SET_NAMES, type ToolSet } from '../../core/tools/tool-sets.js';
 import type { Access } from '../../services/access/access.js';

@@ -12,17 +12,16 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 
-import type { Role } from '../../core/access/roles.js';
+import type { Role } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import { type ToolError, toolFailure } from '../../core/tools/answer.js';
-import { parseArguments } from '../../core/tools/call-arguments.js';
-import { toolInstructions } from '../../core/tools/instructions.js';
+import { parseArguments, toolInstructions } from '../../core/tools/call-arguments.js';
+import { findTool, TOOL_SETS } from '../../core/tools/tools.js';
 import type { ToolSet } from '../../core/tools/tool-sets.js';
 import type { Tool } from '../../core/tools/tool.js';
-import { findTool, TOOL_SETS } from '../../core/tools/tools.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
+import type { TraceCarrier } from '../../core/traces.js';
 import type { StartDirectory } from './start-directory.js';
 import {
   type CallContext,

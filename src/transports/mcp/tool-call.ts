@@ -2,9 +2,8 @@ import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
 
 import { linkSignals, onAbort } from '../../core/abort.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
-import { terminate } from '../../core/termination.js';
-import { type ToolAnswer, toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
-import type { CallFacts } from '../../core/tools/next-step.js';
+import { terminate } from '../../core/signals.js';
+import { type CallFacts, type ToolAnswer, toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
 import type { Tool } from '../../core/tools/tool.js';
 import type { StartDirectory } from './start-directory.js';
 import type { Reply, ToolBackend } from './mcp-server.js';

@@ -1,12 +1,11 @@
 import type { FastifyReply } from 'fastify';
 
-import { ERROR_CATALOGUE, statusOf } from '../../core/error-catalogue/catalogue.js';
+import { ERROR_CATALOGUE, statusOf } from '../../core/error-catalogue.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
-import { withJsonBytes } from '../../core/rest/json-bytes.js';
-import type { Keepable } from '../../core/rest/kept-answers.js';
-import type { SecretMask } from '../../core/secrets/secret-mask.js';
-import type { TraceCarrier } from '../../core/traces/traces.js';
+import { type Keepable, withJsonBytes } from '../../core/rest.js';
+import type { SecretMask } from '../../core/secrets.js';
+import type { TraceCarrier } from '../../core/traces.js';
 import type { Caller, EventSink } from '../../services/registry/caller.js';
 import type { Reply } from '../dispatch.js';
 import type { EventStream } from '../http/event-stream.js';

@@ -3,9 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 
 import { AdapterError } from '../../core/errors.js';
-import { MAX_FILE_BYTES } from '../../core/files/limits.js';
-import { parseContentRange, parseRange } from '../../core/rest/byte-range.js';
-import { strongTags } from '../../core/rest/entity-tags.js';
+import { MAX_FILE_BYTES } from '../../core/file-edit.js';
+import { parseContentRange, parseRange, strongTags } from '../../core/rest.js';
 import type { WriteConditions } from '../../services/files/plan-content.js';
 
 /** Keys of the attempts of an upload: they become a part of a name. */

@@ -5,12 +5,11 @@ import { json } from 'node:stream/consumers';
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-import { passedRequestHeaders } from '../../core/cluster/passed-headers.js';
+import { passedRequestHeaders } from '../../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
-import type { Log } from '../../core/logging/log.js';
+import type { Log } from '../../core/log.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import { type ByteRange, parseRange } from '../../core/rest/byte-range.js';
-import { namesTag, strongTags } from '../../core/rest/entity-tags.js';
+import { type ByteRange, namesTag, parseRange, strongTags } from '../../core/rest.js';
 import type { Passage, PassedExchange } from '../../services/cluster-port.js';
 import type { Download, Uploaded } from '../../services/files/transfer.js';
 import type { HttpAnswer } from '../../services/http-exchange.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Role } from '../../../src/core/access/roles.js';
+import type { Role } from '../../../src/core/principal.js';
 import type { NodeInfo } from '../../../src/core/protocol/requests/nodes.js';
 import { type DaemonOptions, type DaemonSettings, TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 
-import type { Role } from '../../../src/core/access/roles.js';
+import type { Role } from '../../../src/core/principal.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import type { WireClient } from '../../support/wire.js';
 import { TestCluster, type TestWorker } from './cluster.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect } from 'vitest';
 
-import type { Role } from '../../../src/core/access/roles.js';
+import type { Role } from '../../../src/core/principal.js';
 import type { DaemonSettings, TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import type { AccessMode } from '../../../src/core/llm/access-mode.js';
-import type { DriverName } from '../../../src/core/llm/settings.js';
-import type { LlmUsage } from '../../../src/core/llm/usage.js';
+import type { AccessMode, DriverName } from '../../../src/core/llm/settings.js';
+import type { LlmUsage } from '../../../src/core/llm/answer.js';
 
 /** What a driver has to make of what its tool prints. */
 export interface DriverExpectations {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { LimitMechanismName } from '../../../src/core/limits/limits.js';
-import { NO_METRICS } from '../../../src/core/metrics/metrics.js';
-import type { Log } from '../../../src/core/logging/log.js';
+import type { LimitMechanismName } from '../../../src/core/limits.js';
+import { NO_METRICS } from '../../../src/core/metrics.js';
+import type { Log } from '../../../src/core/log.js';
 import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
-import type { SandboxProfile } from '../../../src/core/sandbox/profiles.js';
+import type { SandboxProfile } from '../../../src/core/sandbox.js';
 import { findInstanceProcesses } from '../../../src/engine/process/find-processes.js';
 import { makeRuntimeDirectory, type RuntimeDirectory } from '../../../src/engine/instance/runtime-directory.js';
 import type { Platform } from '../../../src/engine/platform/platform.js';

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 
-import type { Role } from '../../../src/core/access/roles.js';
+import type { Role } from '../../../src/core/principal.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { stripAnsi } from '../../../src/core/output/ansi.js';
-import { parseCast } from '../../../src/core/recording/asciicast.js';
+import { parseCast } from '../../../src/core/recording.js';
 import { MAIN } from '../../support/daemon.js';
 import { dashboardTest } from '../harness/dashboard-test.js';
 

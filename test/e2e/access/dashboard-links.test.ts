@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { type Role, ROLE_NAMES } from '../../../src/core/access/roles.js';
+import { type Role, ROLE_NAMES } from '../../../src/core/principal.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
 import { WireClient } from '../../support/wire.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Role } from '../../../src/core/access/roles.js';
+import type { Role } from '../../../src/core/principal.js';
 import type { RequestInput, RequestName } from '../../../src/core/protocol/requests.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { seededRandom } from '../../support/seeded-random.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ROLE_NAMES, type Role } from '../../../src/core/access/roles.js';
+import { ROLE_NAMES, type Role } from '../../../src/core/principal.js';
 import { PERMISSIONS } from '../../../src/core/protocol/permissions.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { AuditEvent } from '../../../src/core/audit/event.js';
-import type { Role } from '../../../src/core/access/roles.js';
+import type { AuditEvent } from '../../../src/core/audit.js';
+import type { Role } from '../../../src/core/principal.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient, type WireAnswer } from '../../support/wire.js';
 import { callCli } from '../cli/in-process.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ERROR_CATALOGUE } from '../../../src/core/error-catalogue/catalogue.js';
+import { ERROR_CATALOGUE } from '../../../src/core/error-catalogue.js';
 import type { RequestName } from '../../../src/core/protocol/requests.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { askRest } from '../../support/network/rest.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { MB } from '../../../src/core/limits/limits.js';
+import { MB } from '../../../src/core/limits.js';
 import { useDaemon } from '../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { MB } from '../../../src/core/limits/limits.js';
+import { MB } from '../../../src/core/limits.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { MECHANISMS } from '../../support/machine/limit-mechanisms.js';
 import { eventually } from '../../support/measure.js';

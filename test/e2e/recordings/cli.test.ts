@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { parseCast } from '../../../src/core/recording/asciicast.js';
+import { parseCast } from '../../../src/core/recording.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { callCli } from '../cli/in-process.js';
 import { CliTerminal, makeFolder, urlVariable } from '../cli/support.js';

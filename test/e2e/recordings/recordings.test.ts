@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Role } from '../../../src/core/access/roles.js';
+import type { Role } from '../../../src/core/principal.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
 import { dataOf, readRecording } from './support.js';

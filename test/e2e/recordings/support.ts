@@ -1,4 +1,4 @@
-import { type Cast, parseCast } from '../../../src/core/recording/asciicast.js';
+import { type Cast, parseCast } from '../../../src/core/recording.js';
 import type { WireClient } from '../../support/wire.js';
 
 /** Reads a whole recording, in small pieces. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, it } from 'vitest';
 
-import type { Notification } from '../../../src/core/notifications/notification.js';
+import type { Notification } from '../../../src/core/notifications.js';
 import { Webhook } from '../../../src/services/notifications.js';
 
 const PUSHED = 300;

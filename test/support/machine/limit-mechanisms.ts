@@ -1,4 +1,4 @@
-import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../../src/core/limits/limits.js';
+import { LIMIT_MECHANISM_NAMES, type LimitMechanismName } from '../../../src/core/limits.js';
 import { linux } from '../../../src/engine/platform/linux/linux.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
 import { ROOT_MARK } from '../root.js';

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 
-import { byteLength, textOrBytes, wholeCharacters, withPlainBytes } from '../../../src/client/runtime/bytes.js';
-import { executeRequest } from '../../../src/client/contract/options.js';
-import { checkSize } from '../../../src/client/connection/packet-size.js';
-import { randomCommandId } from '../../../src/client/runtime/random-id.js';
+import {
+  byteLength,
+  randomCommandId,
+  textOrBytes,
+  wholeCharacters,
+  withPlainBytes,
+} from '../../../src/client/runtime.js';
+import { executeRequest } from '../../../src/client/options.js';
+import { checkSize } from '../../../src/client/connection/connection.js';
 import { requests } from '../../../src/core/protocol/requests.js';
 
 describe('attachments', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expandVariables } from '../../../src/config/read/expand.js';
+import { expandVariables } from '../../../src/config/read/environment-variables.js';
 import { load, problemsOf } from './support.js';
 
 const ENV = { HOME: '/home/ada', A: 'alpha', EMPTY: '', PORT: '9000', NESTED: '${A}', LIST: '[X, Y_*]' };

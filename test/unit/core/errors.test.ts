@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ERROR_CATALOGUE } from '../../../src/core/error-catalogue/catalogue.js';
+import { ERROR_CATALOGUE } from '../../../src/core/error-catalogue.js';
 import { AdapterError, ERROR_CODES } from '../../../src/core/errors.js';
 
 /** The published codes. One may be added here; none may be renamed, removed or given another meaning. */

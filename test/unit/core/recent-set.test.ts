@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { RecentSet } from '../../../src/core/recent-set.js';
+import { RecentSet } from '../../../src/core/replay-ring.js';
 
 it('keeps the values added last, at least as many as asked for and less than twice as many', () => {
   const recent = new RecentSet<number>(3);

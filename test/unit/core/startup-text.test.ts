@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { startupText } from '../../../src/core/startup/startup-text.js';
+import { startupText } from '../../../src/core/startup-text.js';
 
 const NOTHING = { login: false };
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { terminate } from '../../../src/core/termination.js';
+import { terminate } from '../../../src/core/signals.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { NODE_NAME } from '../../../src/core/node-name.js';
+import { NODE_NAME } from '../../../src/core/ids.js';
 import { nodesOf, readCompose } from '../../support/deploy/compose.js';
 import { read } from '../../support/deploy/files.js';
 import { nodeConfiguration, secretsOf } from './node-configuration.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Configuration } from '../../../src/config/model/configuration.js';
-import { NODE_NAME } from '../../../src/core/node-name.js';
+import { NODE_NAME } from '../../../src/core/ids.js';
 import { type Labels, Overlay, type Port } from '../../support/deploy/overlay.js';
 import { nodeConfiguration, secretsOf } from './node-configuration.js';
 

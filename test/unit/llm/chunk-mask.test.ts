@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { patternsOf } from '../../../src/core/secrets/secret-mask.js';
+import { patternsOf } from '../../../src/core/secrets.js';
 import { ChunkMask } from '../../../src/llm/providers.js';
 
 const SECRET = 'sk-ünique-0123';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogLevel } from '../../../src/config/model/configuration.js';
-import { parseLogFormat } from '../../../src/config/sections/log-format.js';
+import { parseLogFormat } from '../../../src/config/sections/records.js';
 import { renderRecord } from '../../../src/logging/logging.js';
 
 const RECORD = {

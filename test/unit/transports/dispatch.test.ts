@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { LOCAL_PRINCIPAL } from '../../../src/core/access/principal.js';
-import { NO_AUDIT } from '../../../src/core/audit/event.js';
+import { LOCAL_PRINCIPAL } from '../../../src/core/principal.js';
+import { NO_AUDIT } from '../../../src/core/audit.js';
 import { AdapterError } from '../../../src/core/errors.js';
-import type { Log } from '../../../src/core/logging/log.js';
-import { NO_METRICS } from '../../../src/core/metrics/metrics.js';
-import { SecretMask } from '../../../src/core/secrets/secret-mask.js';
-import { NO_TRACES } from '../../../src/core/traces/traces.js';
+import type { Log } from '../../../src/core/log.js';
+import { NO_METRICS } from '../../../src/core/metrics.js';
+import { SecretMask } from '../../../src/core/secrets.js';
+import { NO_TRACES } from '../../../src/core/traces.js';
 import type { Caller } from '../../../src/services/registry/caller.js';
 import { NO_CLUSTER } from '../../../src/services/cluster-port.js';
 import { RequestAudit } from '../../../src/services/audit.js';

@@ -1,4 +1,4 @@
-import { PUBLIC_NAMES } from '../../secrets/credential-places.js';
+import { PUBLIC_NAMES } from '../../secrets.js';
 import type { Directory, PolicyFacts } from '../model/facts.js';
 import {
   CRITICAL_DIRECTORIES,

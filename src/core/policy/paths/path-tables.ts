@@ -1,4 +1,4 @@
-import { CREDENTIAL_PLACES } from '../../secrets/credential-places.js';
+import { CREDENTIAL_PLACES } from '../../secrets.js';
 
 /**
  * Patterns of paths: `~` is the home directory, `**` any depth, `*` any name. A pattern without a slash applies in any

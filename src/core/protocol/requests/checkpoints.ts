@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { MAX_LISTED_PATHS } from '../../checkpoints/entry.js';
+import { MAX_LISTED_PATHS } from '../../checkpoints.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { outputOptions } from '../output-options.js';

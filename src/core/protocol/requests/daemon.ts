@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { ROLE_NAMES } from '../../access/roles.js';
-import { CONFIRMATION_MODES } from '../../confirmation/modes.js';
+import { ROLE_NAMES } from '../../principal.js';
+import { CONFIRMATION_MODES } from '../../confirmation.js';
 import { defineRequests } from '../define-requests.js';
 import { timestamp } from '../fields.js';
 

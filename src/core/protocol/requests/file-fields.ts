@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { ENTRY_TYPES, MAX_PATH_LENGTH } from '../../files/limits.js';
+import { ENTRY_TYPES, MAX_PATH_LENGTH } from '../../file-edit.js';
 import * as field from '../fields.js';
 
 const { optional } = field;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { MAX_FILE_ENTRIES, MAX_FILE_MATCHES, MAX_GLOB_LENGTH, STOP_REASONS } from '../../files/limits.js';
+import { MAX_FILE_ENTRIES, MAX_FILE_MATCHES, MAX_GLOB_LENGTH, STOP_REASONS } from '../../file-edit.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { fileOutcome } from '../results.js';

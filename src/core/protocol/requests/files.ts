@@ -6,7 +6,7 @@ import {
   MAX_FILE_ENTRIES,
   MAX_HASHED_BYTES,
   MAX_PATH_LENGTH,
-} from '../../files/limits.js';
+} from '../../file-edit.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { fileOutcome } from '../results.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { CONFIRMATION_SETTINGS } from '../../confirmation/modes.js';
-import { LIMIT_MECHANISM_NAMES } from '../../limits/limits.js';
+import { CONFIRMATION_SETTINGS } from '../../confirmation.js';
+import { LIMIT_MECHANISM_NAMES } from '../../limits.js';
 import { PLATFORM_NAMES } from '../../platform.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { NODE_NAME, NODE_NAME_RULE } from '../../node-name.js';
+import { NODE_NAME, NODE_NAME_RULE } from '../../ids.js';
 import { defineRequests } from '../define-requests.js';
 import { label, optional, timestamp } from '../fields.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { ROLE_NAMES } from '../../access/roles.js';
+import { ROLE_NAMES } from '../../principal.js';
 import { defineRequests } from '../define-requests.js';
 import { optional, timestamp } from '../fields.js';
 import { hostEntry } from '../results.js';

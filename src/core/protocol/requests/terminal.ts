@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { KEY_NAMES } from '../../terminal/keys.js';
+import { KEY_NAMES } from '../../keys.js';
 import { defineRequests } from '../define-requests.js';
 import { optionalTerms } from '../confirmations.js';
 import * as field from '../fields.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { ROLE_NAMES } from '../../access/roles.js';
-import { isTokenName, readLife, TOKEN_NAME_RULE } from '../../access/token.js';
+import { ROLE_NAMES } from '../../principal.js';
+import { isTokenName, readLife, TOKEN_NAME_RULE } from '../../token.js';
 import { defineRequests } from '../define-requests.js';
 import { optional, timestamp } from '../fields.js';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import { MAX_LISTED_PATHS, SKIP_REASONS, type SkipReason } from '../../checkpoints/entry.js';
-import { CHECKPOINT_KINDS } from '../../checkpoints/retention.js';
+import { CHECKPOINT_KINDS, MAX_LISTED_PATHS, SKIP_REASONS, type SkipReason } from '../../checkpoints.js';
 import { optionalTerms } from '../confirmations.js';
 import { checkpointId, optional, timestamp } from '../fields.js';
 

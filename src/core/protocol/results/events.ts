@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { WARNED_RESOURCES } from '../../limits/limits.js';
+import { WARNED_RESOURCES } from '../../limits.js';
 import { confirmationInfo, confirmationResolution } from '../confirmations.js';
 import { bytes, callId, commandId, optional, outputStream, sessionId } from '../fields.js';
 import { daemonIdentity } from '../requests/daemon.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { RESOURCES } from '../../limits/limits.js';
+import { RESOURCES } from '../../limits.js';
 
 /** Cause that ended a command early. */
 export const killedBy = z.enum(['timeout', 'memory', 'cpu', 'processes', 'disk', 'signal', 'client', 'shutdown']);

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 
 import { Button } from '../../components/button.js';
-import { AUDIT_EVENTS } from '../../../core/audit/event.js';
+import { AUDIT_EVENTS } from '../../../core/audit.js';
 import { useDashboard } from '../../state/context.js';
 import { type Filter, FILTERS } from './audit-query.js';
 

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 
 import type { EventPayload } from '../../../client/index.js';
-import { matchesQuery } from '../../../core/audit/select.js';
+import { matchesQuery } from '../../../core/audit.js';
 import type { DaemonConnection } from '../../state/connection.js';
 import { messageOf } from '../../state/message.js';
 import { auditCondition, type AuditRequest } from './audit-query.js';

@@ -1,4 +1,4 @@
-import type { AuditQuery } from '../../../core/audit/select.js';
+import type { AuditQuery } from '../../../core/audit.js';
 import type { Route } from '../../router/route.js';
 
 /** Filters of the page, as the address has them. Times are those of the field: local, without a zone. */

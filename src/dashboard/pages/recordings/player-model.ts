@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 
-import type { Cast } from '../../../core/recording/asciicast.js';
-import { Timeline } from '../../../core/recording/timeline.js';
+import { type Cast, Timeline } from '../../../core/recording.js';
 
 /** Most characters that are shown at once after a jump: what is older has left the screen. */
 const MAX_JUMP_CHARACTERS = 1024 * 1024;

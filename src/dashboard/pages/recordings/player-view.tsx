@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 
-import type { Cast } from '../../../core/recording/asciicast.js';
+import type { Cast } from '../../../core/recording.js';
 import { Reload } from '../../components/reload.js';
 import { Panel } from '../../components/panel.js';
 import { Empty } from '../../components/states.js';

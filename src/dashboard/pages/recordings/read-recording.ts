@@ -1,4 +1,4 @@
-import { type Cast, OWN_KEY, parseCast } from '../../../core/recording/asciicast.js';
+import { type Cast, OWN_KEY, parseCast } from '../../../core/recording.js';
 import type { DaemonConnection } from '../../state/connection.js';
 import { whyNotPlayed } from './playable.js';
 import type { Recording } from './recording-list.js';

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
 import type { RequestInput } from '../../../client/index.js';
-import { ROLE_NAMES, type Role, ROLES } from '../../../core/access/roles.js';
+import { ROLE_NAMES, type Role, ROLES } from '../../../core/principal.js';
 import { Button } from '../../components/button.js';
 import { TextField } from '../../components/text-field.js';
 import { useDashboard } from '../../state/context.js';

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readdirSync } from 'node:fs';
 
-import type { BytePath } from '../../../core/checkpoints/entry.js';
+import type { BytePath } from '../../../core/checkpoints.js';
 import type { Directories } from '../../platform/platform.js';
 import { fromText, toBytes } from '../git/git.js';
 

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 
-import type { BytePath, Entry } from '../../../core/checkpoints/entry.js';
+import type { BytePath, Entry } from '../../../core/checkpoints.js';
 import { AdapterError } from '../../../core/errors.js';
 import { type BlobTarget, readBlobs } from '../git/blob-reader.js';
 import type { Git } from '../git/git.js';

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-import type { BytePath } from '../../../core/checkpoints/entry.js';
+import type { BytePath } from '../../../core/checkpoints.js';
 import type { FoundEntry, StatFacts } from './walk.js';
 
 /**

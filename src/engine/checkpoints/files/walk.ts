@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { relative } from 'node:path';
 
-import type { BytePath, Entries, Entry, Skipped, SkipReason } from '../../../core/checkpoints/entry.js';
+import type { BytePath, Entries, Entry, Skipped, SkipReason } from '../../../core/checkpoints.js';
 import { AdapterError } from '../../../core/errors.js';
 import { realPathOf } from '../../system/local-files.js';
 import { fromText, toText } from '../git/git.js';

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 
-import type { BytePath } from '../../../core/checkpoints/entry.js';
+import type { BytePath } from '../../../core/checkpoints.js';
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../core/output/output-window.js';
 import { type Git, toBytes } from './git.js';
 

@@ -1,6 +1,6 @@
 import { execa, type Result } from 'execa';
 
-import type { BytePath } from '../../../core/checkpoints/entry.js';
+import type { BytePath } from '../../../core/checkpoints.js';
 import { AdapterError } from '../../../core/errors.js';
 
 /** The git program, and the repository on which it works. */

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { comparePaths } from '../../../core/checkpoints/entry.js';
-import type { CheckpointKind } from '../../../core/checkpoints/retention.js';
+import { type CheckpointKind, comparePaths } from '../../../core/checkpoints.js';
 import { AdapterError } from '../../../core/errors.js';
 import { Git, type GitOptions } from './git.js';
 

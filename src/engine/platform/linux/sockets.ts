@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { endianness } from 'node:os';
 
 import { groupsOf, plainAddress } from '../../../core/ip-address.js';
-import { listeningIn, type ListeningSocket } from '../../../core/network/listening-table.js';
+import { listeningIn, type ListeningSocket } from '../../../core/listening-table.js';
 import type { Listening, ListeningPort, PeerLook, PeerSocket, TcpEnds } from '../platform.js';
 
 /** A look reads two files of the kernel. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorBody } from '../../../../src/core/errors.js';
 import type { RequestInput } from '../../../../src/core/protocol/requests.js';
 import type { WireAnswer } from '../../../support/wire.js';
-import { nodeOf } from '../../../../src/core/cluster/node-id.js';
+import { nodeOf } from '../../../../src/core/cluster/address.js';
 import type { Outcome } from '../ledger.js';
 import type { ClientOptions } from './client-options.js';
 import type { Line } from './line.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { LimitMechanismName } from '../../../../src/core/limits/limits.js';
+import type { LimitMechanismName } from '../../../../src/core/limits.js';
 import type { RequestInput } from '../../../../src/core/protocol/requests.js';
 import { useDaemon } from '../../../support/daemon-and-client.js';
 import { MECHANISMS } from '../../../support/machine/limit-mechanisms.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../../src/config/read/load.js';
 import { ConfigurationError } from '../../../../src/config/model/problems.js';
-import { ensureWorkspace } from '../../../../src/config/derive/workspace.js';
+import { ensureWorkspace } from '../../../../src/config/derive.js';
 import { BARE_ENV, makeDirectory } from '../../../unit/config/support.js';
 
 const configurationFor = (directory: string) =>

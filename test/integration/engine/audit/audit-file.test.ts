@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { itRootIf } from '../../../support/root.js';
-import { type AuditRecord, type ChainEnd, GENESIS, sealRecord } from '../../../../src/core/audit/chain.js';
+import { type AuditRecord, type ChainEnd, GENESIS, sealRecord } from '../../../../src/core/audit.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { SecretMask } from '../../../../src/core/secrets/secret-mask.js';
+import { SecretMask } from '../../../../src/core/secrets.js';
 import { AuditFile, type AuditFileOptions } from '../../../../src/engine/audit/audit-file.js';
 import { sha256 } from '../../../../src/engine/audit/files.js';
 import { verifyAudit } from '../../../../src/engine/audit/verify.js';

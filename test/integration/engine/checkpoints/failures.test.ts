@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { itRootIf } from '../../../support/root.js';
-import { planRestore, type RestorePlan } from '../../../../src/core/checkpoints/restore-plan.js';
+import { planRestore, type RestorePlan } from '../../../../src/core/restore.js';
 import { applyRestore, applyStep, journalOf, recover } from '../../../../src/engine/checkpoints/restore.js';
 import { OpenTree } from '../../../../src/engine/checkpoints/files/held-directory.js';
 import { Repository } from '../../../../src/engine/checkpoints/git/repository.js';

@@ -3,9 +3,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { AllowList, type AllowedDestination, parseAllowed } from '../../../../src/core/egress/allow-list.js';
-import type { Refusal } from '../../../../src/core/egress/refusal.js';
-import { NO_METRICS } from '../../../../src/core/metrics/metrics.js';
+import { type AllowedDestination, AllowList, parseAllowed, type Refusal } from '../../../../src/core/egress.js';
+import { NO_METRICS } from '../../../../src/core/metrics.js';
 import { Dialer } from '../../../../src/engine/egress/dialer.js';
 import { EgressProxy } from '../../../../src/engine/egress/egress-proxy.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { type CastHeader, parseCast } from '../../../../src/core/recording/asciicast.js';
+import { type CastHeader, parseCast } from '../../../../src/core/recording.js';
 import { RecordingFiles } from '../../../../src/engine/output/recording-files.js';
 import { type RecordingFile, RecordingWriter } from '../../../../src/engine/output/recording-writer.js';
 

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 
 import { describe, expect, it } from 'vitest';
 
-import { AllowList } from '../../../../src/core/egress/allow-list.js';
-import type { Refusal } from '../../../../src/core/egress/refusal.js';
-import { NO_METRICS } from '../../../../src/core/metrics/metrics.js';
+import { AllowList, type Refusal } from '../../../../src/core/egress.js';
+import { NO_METRICS } from '../../../../src/core/metrics.js';
 import { Dialer } from '../../../../src/engine/egress/dialer.js';
 import { SandboxNetworks } from '../../../../src/engine/sandbox/sandbox-networks.js';
 import { findProgram } from '../../../../src/engine/shells/list.js';

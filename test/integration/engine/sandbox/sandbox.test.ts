@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { launchScript, WRONG_MOUNT } from '../../../../src/core/sandbox/launch-script.js';
+import { launchScript, WRONG_MOUNT } from '../../../../src/core/sandbox.js';
 import { protectedPlaces, Sandbox } from '../../../../src/engine/sandbox/sandbox.js';
 import { PidNamespaceSockets } from '../../../../src/engine/platform/peer.js';
 import { canSandbox } from '../../../support/sandbox.js';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { LOCAL_PRINCIPAL } from '../../../../src/core/access/principal.js';
+import { LOCAL_PRINCIPAL } from '../../../../src/core/principal.js';
 import { AdapterError } from '../../../../src/core/errors.js';
-import type { Log } from '../../../../src/core/logging/log.js';
+import type { Log } from '../../../../src/core/log.js';
 import type { Job, RunJob } from '../../../../src/engine/checkpoints/job.js';
 import { Deferred } from '../../../../src/engine/system/promises.js';
 import { Checkpoints } from '../../../../src/services/checkpoints/checkpoints.js';

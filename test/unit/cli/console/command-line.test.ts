@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { commandLineFor } from '../../../../src/cli/console/command-line.js';
+import { commandLineFor } from '../../../../src/cli/console/context.js';
 
 describe('a command line in a hint', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { alignColumns } from '../../../../src/cli/console/columns.js';
+import { alignColumns } from '../../../../src/cli/console/style.js';
 
 describe('columns', () => {
   it.each([

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { Player } from '../../../../src/cli/recordings/player.js';
-import type { CastEvent } from '../../../../src/core/recording/asciicast.js';
-import { Timeline } from '../../../../src/core/recording/timeline.js';
+import { Player } from '../../../../src/cli/recordings/replay-recording.js';
+import { type CastEvent, Timeline } from '../../../../src/core/recording.js';
 
 /** A recording of an hour: no test waits for what is not moved to. */
 const EVENTS: readonly CastEvent[] = [

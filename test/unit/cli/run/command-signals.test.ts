@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { CommandSignals } from '../../../../src/cli/run/command-signals.js';
+import { CommandSignals } from '../../../../src/cli/run/run-command.js';
 import type { Context } from '../../../../src/cli/console/context.js';
 import { type ClientCommand, ClientError } from '../../../../src/client/index.js';
 import { Deferred } from '../../../../src/engine/system/promises.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { RawLine } from '../../../../src/cli/terminal/raw-line.js';
+import { RawLine } from '../../../../src/cli/run/interactive-terminal.js';
 
 describe('a line that is read from a raw terminal', () => {
   it('is edited, echoed, and ended by Enter', async () => {

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { ClientError } from '../../../../src/client/contract/errors.js';
+import { ClientError } from '../../../../src/client/errors.js';
 import {
   isRepeatable,
   type PendingRequest,

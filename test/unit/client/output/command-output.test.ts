@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { CommandOutput } from '../../../../src/client/output/command-output.js';
-import { ClientError } from '../../../../src/client/contract/errors.js';
-import type { OutputChunk } from '../../../../src/client/output/output-queue.js';
+import { CommandOutput } from '../../../../src/client/command-output.js';
+import { ClientError } from '../../../../src/client/errors.js';
+import type { OutputChunk } from '../../../../src/client/output-queue.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 
-import { CommandOutput } from '../../../../src/client/output/command-output.js';
-import { EventRouter } from '../../../../src/client/output/event-router.js';
-import { SequenceTracker } from '../../../../src/client/output/sequence-tracker.js';
+import { CommandOutput } from '../../../../src/client/command-output.js';
+import { EventRouter, SequenceTracker } from '../../../../src/client/event-router.js';
 import type { EventName } from '../../../../src/core/protocol/results.js';
 
 /** A router with one followed session, and what its listeners hear. */

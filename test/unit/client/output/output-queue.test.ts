@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { type OutputChunk, OutputQueue } from '../../../../src/client/output/output-queue.js';
+import { type OutputChunk, OutputQueue } from '../../../../src/client/output-queue.js';
 
 const out = (offset: number, data: string | Uint8Array): OutputChunk => ({ stream: 'stdout', offset, data });
 const err = (offset: number, data: string | Uint8Array): OutputChunk => ({ stream: 'stderr', offset, data });

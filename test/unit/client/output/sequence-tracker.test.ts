@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { SequenceTracker } from '../../../../src/client/output/sequence-tracker.js';
+import { SequenceTracker } from '../../../../src/client/event-router.js';
 
 describe('the numbers of a session’s events', () => {
   test('come one after the other', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildChildEnvironment } from '../../../../src/config/model/child-environment.js';
+import { buildChildEnvironment } from '../../../../src/config/model/configuration.js';
 import { load } from '../support.js';
 
 const NO_RULES = { pass: [], set: {} };

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { toCode } from '../../../../src/config/model/code-values.js';
-import { count, duration, optionalDuration, secret } from '../../../../src/config/fields/fields.js';
+import { count, duration, optionalDuration, secret } from '../../../../src/config/fields.js';
 import { Secret } from '../../../../src/core/secret.js';
 
 const SIZE = { min: 0, max: 1000 } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLogFormat } from '../../../../src/config/sections/log-format.js';
+import { parseLogFormat } from '../../../../src/config/sections/records.js';
 
 const field = (name: string, facts: object = {}) => ({
   field: name,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { FailedAttempts } from '../../../../src/core/access/failed-attempts.js';
+import { FailedAttempts } from '../../../../src/core/rate-limits.js';
 
 describe('wrong tokens', () => {
   it('five within a minute are too many until the first of them is a minute old', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { peerKey } from '../../../../src/core/access/peer-key.js';
+import { peerKey } from '../../../../src/core/rate-limits.js';
 
 describe('what counts as one peer', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { TokenBucket } from '../../../../src/core/access/token-bucket.js';
+import { TokenBucket } from '../../../../src/core/rate-limits.js';
 
 const LIMIT = { perSecond: 10, burst: 3 };
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { isUserName, storedToken } from '../../../../src/core/access/token.js';
+import { isUserName, storedToken } from '../../../../src/core/token.js';
 
 const TOKEN = {
   name: 'a',

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { changesSince, type SharedToken, sharedTokenId, supersedes } from '../../../../src/core/access/shared-token.js';
-import type { Token } from '../../../../src/core/access/token.js';
+import { changesSince, type SharedToken, sharedTokenId, supersedes, type Token } from '../../../../src/core/token.js';
 
 const token = (id: string, secret = 'a'): Token => ({
   id,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { Slots } from '../../../../src/core/access/slots.js';
+import { Slots } from '../../../../src/core/rate-limits.js';
 
 describe('slots', () => {
   it('are bounded for each key, and for all', () => {

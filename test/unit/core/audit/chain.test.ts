@@ -3,13 +3,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import {
-  type AuditRecord,
-  type ChainEnd,
-  ChainVerifier,
-  GENESIS,
-  sealRecord,
-} from '../../../../src/core/audit/chain.js';
+import { type AuditRecord, type ChainEnd, ChainVerifier, GENESIS, sealRecord } from '../../../../src/core/audit.js';
 import { anyCharacter } from '../../../support/code-points.js';
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { renderEvent } from '../../../../src/core/audit/render.js';
-import { SecretMask } from '../../../../src/core/secrets/secret-mask.js';
+import { renderEvent } from '../../../../src/core/audit.js';
+import { SecretMask } from '../../../../src/core/secrets.js';
 
 const mask = new SecretMask(['hunter2-hunter2']);
 const render = (event: Parameters<typeof renderEvent>[0]) =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { Repeats } from '../../../../src/core/audit/repeats.js';
+import { Repeats } from '../../../../src/core/audit.js';
 
 it('a burst is recorded by its first event, and the next one a second later has the number of those between', () => {
   const repeats = new Repeats();

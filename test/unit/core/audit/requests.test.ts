@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { PERMISSIONS } from '../../../../src/core/protocol/permissions.js';
-import { isRecorded, RECORDED } from '../../../../src/core/audit/requests.js';
+import { isRecorded, RECORDED } from '../../../../src/core/audit-requests.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 
 const names = Object.keys(requests) as RequestName[];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ChangeTracker } from '../../../../src/core/changes/change-tracker.js';
+import { ChangeTracker } from '../../../../src/core/change-tracker.js';
 
 /** An item with a value that changes. */
 interface Item {

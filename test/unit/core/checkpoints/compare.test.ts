@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { compareEntries, notableChanges } from '../../../../src/core/checkpoints/compare.js';
-import type { Entries } from '../../../../src/core/checkpoints/entry.js';
+import { compareEntries, type Entries, notableChanges } from '../../../../src/core/checkpoints.js';
 import { entries } from './entries.js';
 
 const compare = (before: Entries, after: Entries, owners = true) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { findUncovered } from '../../../../src/core/checkpoints/coverage.js';
+import { findUncovered } from '../../../../src/core/checkpoints.js';
 
 const UNCOVERED = [
   { path: '.git', reason: 'git_directory' },

@@ -1,5 +1,5 @@
-import type { Entries, Entry, SkipReason } from '../../../../src/core/checkpoints/entry.js';
-import type { SavedTree } from '../../../../src/core/checkpoints/restore-plan.js';
+import type { Entries, Entry, SkipReason } from '../../../../src/core/checkpoints.js';
+import type { SavedTree } from '../../../../src/core/restore.js';
 
 /** A tree as a text for each entry: `dir/`, `file=content`, `link->target`; `!mode` or `?reason` may follow. */
 export function tree(...lines: readonly string[]): SavedTree {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ancestorsOf } from '../../../../src/core/checkpoints/entry.js';
-import { planRestore, type SavedTree } from '../../../../src/core/checkpoints/restore-plan.js';
-import type { Step } from '../../../../src/core/checkpoints/restore-steps.js';
+import { ancestorsOf } from '../../../../src/core/checkpoints.js';
+import { planRestore, type SavedTree, type Step } from '../../../../src/core/restore.js';
 import { tree } from './entries.js';
 
 const plan = (current: SavedTree, target: SavedTree, paths: readonly string[] = ['']) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { type CheckpointKind, dropOrder, surplus } from '../../../../src/core/checkpoints/retention.js';
+import { type CheckpointKind, dropOrder, surplus } from '../../../../src/core/checkpoints.js';
 
 const KINDS: Readonly<Record<string, CheckpointKind>> = { r: 'requested', u: 'before_restore', c: 'before_command' };
 

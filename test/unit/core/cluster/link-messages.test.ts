@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/access/principal.js';
+import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/principal.js';
 import { accepted, announced, clientMessage, requestMessage } from '../../../../src/core/cluster/link-messages.js';
 
 const relay = (principal: Principal, localRole: Principal['role'] = 'agent') =>

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { incarnationFrom, nameOfNode, nodeIdFrom, nodeOf } from '../../../../src/core/cluster/node-id.js';
-import { checkpointIdFrom, commandIdFrom, ID_BYTES, sessionIdFrom } from '../../../../src/core/ids.js';
-import { NODE_NAME } from '../../../../src/core/node-name.js';
+import { incarnationFrom, nameOfNode, nodeIdFrom, nodeOf } from '../../../../src/core/cluster/address.js';
+import { checkpointIdFrom, commandIdFrom, ID_BYTES, NODE_NAME, sessionIdFrom } from '../../../../src/core/ids.js';
 import { commandId } from '../../../../src/core/protocol/fields.js';
 
 const random = fc.uint8Array({ minLength: ID_BYTES, maxLength: ID_BYTES });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { passedAnswerHeaders, passedRequestHeaders } from '../../../../src/core/cluster/passed-headers.js';
+import { passedAnswerHeaders, passedRequestHeaders } from '../../../../src/core/cluster/link-messages.js';
 
 describe('headers on the way to a worker', () => {
   it('keep what the client has sent, but for its tokens and what belongs to the connection', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { addressOf } from '../../../../src/core/cluster/address.js';
 import { ROUTES, takesNode } from '../../../../src/core/cluster/routes.js';
-import { RECORDED } from '../../../../src/core/audit/requests.js';
+import { RECORDED } from '../../../../src/core/audit-requests.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 
 const names = Object.keys(requests) as RequestName[];

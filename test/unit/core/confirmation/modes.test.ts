@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { boundText, isCovered, mayDestroy } from '../../../../src/core/confirmation/bindings.js';
-import { isAsStrict, wayOf } from '../../../../src/core/confirmation/modes.js';
+import { boundText, isAsStrict, isCovered, mayDestroy, wayOf } from '../../../../src/core/confirmation.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
 import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
 import { decide } from '../../../../src/core/policy/decision/policy.js';

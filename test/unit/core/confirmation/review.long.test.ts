@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { buildReview } from '../../../../src/core/confirmation/review-prompt.js';
+import { buildReview } from '../../../../src/core/review.js';
 import { BOUNDARY, question } from './support.js';
 import { anyCharacter } from '../../../support/code-points.js';
 

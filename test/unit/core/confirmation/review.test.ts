@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import {
-  buildReview,
-  MAX_QUESTION_LENGTH,
-  type ReviewQuestion,
-} from '../../../../src/core/confirmation/review-prompt.js';
-import { readReview } from '../../../../src/core/confirmation/review-verdict.js';
+import { buildReview, MAX_QUESTION_LENGTH, readReview, type ReviewQuestion } from '../../../../src/core/review.js';
 import { BOUNDARY, question } from './support.js';
 
 const INJECTIONS = [

@@ -1,4 +1,4 @@
-import type { ReviewQuestion } from '../../../../src/core/confirmation/review-prompt.js';
+import type { ReviewQuestion } from '../../../../src/core/review.js';
 
 /** What stands around the data. */
 export const BOUNDARY = '0123456789abcdef';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseAddress } from '../../../../src/core/egress/addresses.js';
-import { AllowList, parseAllowed } from '../../../../src/core/egress/allow-list.js';
-import { destinationOf } from '../../../../src/core/egress/destination.js';
+import { AllowList, destinationOf, parseAddress, parseAllowed } from '../../../../src/core/egress.js';
 
 const listOf = (...entries: string[]) =>
   new AllowList(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { readOpening } from '../../../../src/core/egress/opening.js';
+import { readOpening } from '../../../../src/core/egress.js';
 
 const sized = (length: 1 | 2 | 3, content: Buffer): Buffer => {
   const size = Buffer.alloc(4);

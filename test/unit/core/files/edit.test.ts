@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { replaceText } from '../../../../src/core/files/edit.js';
-import { unifiedDiff } from '../../../../src/core/files/unified-diff.js';
+import { replaceText } from '../../../../src/core/file-edit.js';
+import { unifiedDiff } from '../../../../src/core/unified-diff.js';
 
 /** The diff of an edit. */
 function diffOf(content: string, oldText: string, newText: string, maxCharacters = 10_000) {

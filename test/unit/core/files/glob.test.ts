@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { compileGlob } from '../../../../src/core/files/glob.js';
-import { isIgnored, parseIgnoreFile } from '../../../../src/core/files/ignore-rules.js';
+import { compileGlob, isIgnored, parseIgnoreFile } from '../../../../src/core/glob.js';
 import { HANG_MS } from '../../../support/hang.js';
 
 describe('compileGlob', () => {

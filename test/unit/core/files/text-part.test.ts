@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { numberLines, textPart } from '../../../../src/core/files/text-part.js';
+import { numberLines, textPart } from '../../../../src/core/file-edit.js';
 
 const EURO = Buffer.from('a€b');
 

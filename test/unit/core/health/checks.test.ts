@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { checkHealth } from '../../../../src/core/health/checks.js';
-import type { HealthFacts } from '../../../../src/core/health/facts.js';
+import { checkHealth, type HealthFacts } from '../../../../src/core/health.js';
 
 const MIB = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { disturbedModes } from '../../../../src/core/health/terminal-modes.js';
+import { disturbedModes } from '../../../../src/core/health.js';
 
 const SANE = '500:5:bf:8a3b:3:1c:7f:15:4:0:1:0:11:13:1a:0:12:f:17:16:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0:0';
 /** `stty raw -echo`. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { judgeTimeout } from '../../../../src/core/limits/judge.js';
+import { judgeTimeout } from '../../../../src/core/limit-judge.js';
 
 it.each([
   [600_000, 539_999, undefined],

@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
 
 import type { AdapterError } from '../../../../src/core/errors.js';
-import { CpuWindow } from '../../../../src/core/usage/cpu-window.js';
-import { type Endable, Escalation } from '../../../../src/core/limits/escalation.js';
-import { judgeFreeSpace, judgeUsage, type Usage } from '../../../../src/core/limits/judge.js';
-import { type Limits, lowerLimits, MB, stricterLimits } from '../../../../src/core/limits/limits.js';
-import { nextPauseMs, type Pace } from '../../../../src/core/limits/pace.js';
+import { CpuWindow } from '../../../../src/core/usage-counters.js';
+import {
+  type Endable,
+  Escalation,
+  judgeFreeSpace,
+  judgeUsage,
+  nextPauseMs,
+  type Pace,
+  type Usage,
+} from '../../../../src/core/limit-judge.js';
+import { type Limits, lowerLimits, MB, stricterLimits } from '../../../../src/core/limits.js';
 
 describe('limits that a client asks for', () => {
   it.each<[string, Limits, Limits | undefined, Limits]>([

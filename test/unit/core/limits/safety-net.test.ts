@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { MB } from '../../../../src/core/limits/limits.js';
-import { LimitsInForce, NO_LIMITS, safetyNetFor } from '../../../../src/core/limits/safety-net.js';
+import { LimitsInForce, MB, NO_LIMITS, safetyNetFor } from '../../../../src/core/limits.js';
 
 const GB = 1024 * MB;
 

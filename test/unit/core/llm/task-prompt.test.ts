@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { LlmMessage } from '../../../../src/core/llm/messages.js';
-import { taskPrompt } from '../../../../src/core/llm/task-prompt.js';
+import { type LlmMessage, taskPrompt } from '../../../../src/core/llm/messages.js';
 
 const say = (...entries: readonly (readonly [LlmMessage['role'], string])[]): LlmMessage[] =>
   entries.map(([role, content]) => ({ role, content }));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { judgeRun, type RunFacts } from '../../../../src/core/llm/verdict.js';
+import { judgeRun, type RunFacts } from '../../../../src/core/llm/failure.js';
 
 const facts = (changes: Partial<RunFacts>): RunFacts => ({
   cause: 'exit',

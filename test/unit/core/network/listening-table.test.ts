@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { listeningIn } from '../../../../src/core/network/listening-table.js';
+import { listeningIn } from '../../../../src/core/listening-table.js';
 
 const HEADER = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const line = (local: string, state: string, inode: number) =>

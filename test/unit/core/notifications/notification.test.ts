@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { type Notification, renderBody } from '../../../../src/core/notifications/notification.js';
-import { isWorthRetrying, pauseBeforeRetry } from '../../../../src/core/notifications/retries.js';
+import {
+  isWorthRetrying,
+  type Notification,
+  pauseBeforeRetry,
+  renderBody,
+} from '../../../../src/core/notifications.js';
 
 const facts = { id: 'the-id', time: '2026-01-01T00:00:00.000Z', hostname: 'host' };
 const waiting: Notification = {

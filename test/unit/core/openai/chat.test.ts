@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { AdapterError, type ErrorCode } from '../../../../src/core/errors.js';
-import { ChatEncoding } from '../../../../src/core/openai/chat-encoding.js';
-import { parseChatRequest } from '../../../../src/core/openai/chat-request.js';
-import type { LlmUsage } from '../../../../src/core/llm/usage.js';
+import { ChatEncoding, parseChatRequest } from '../../../../src/core/openai/chat.js';
+import type { LlmUsage } from '../../../../src/core/llm/answer.js';
 import { openAiFailure } from '../../../../src/core/openai/failure.js';
 
 const FRAME = { id: 'i', created: 1, model: 'm' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { FailureMemory } from '../../../../src/core/openai/failure-memory.js';
+import { FailureMemory } from '../../../../src/core/openai/failure.js';
 
 const WINDOW_MS = 5000;
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ResponsesEncoding } from '../../../../src/core/openai/responses-encoding.js';
-import { parseResponsesRequest } from '../../../../src/core/openai/responses-request.js';
+import { parseResponsesRequest, ResponsesEncoding } from '../../../../src/core/openai/responses.js';
 
 const ASKED = { model: 'm', input: 'hello' };
 const SCHEMA = { type: 'object' };

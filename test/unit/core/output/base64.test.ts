@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
-import { base64, base64Url } from '../../../../src/core/output/base64.js';
+import { base64, base64Url } from '../../../../src/core/output/utf8.js';
 import { toBytes } from './byte-streams.js';
 
 describe('base64', () => {

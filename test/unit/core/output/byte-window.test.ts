@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ByteWindow } from '../../../../src/core/output/byte-window.js';
+import { ByteWindow } from '../../../../src/core/output/output-window.js';
 import { propertyRuns } from '../../../support/rounds.js';
 import { chunksOf, splits } from './byte-streams.js';
 

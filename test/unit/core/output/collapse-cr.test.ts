@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
-import { collapseCr } from '../../../../src/core/output/collapse-cr.js';
+import { collapseCr } from '../../../../src/core/output/ansi.js';
 import { ESC } from './byte-streams.js';
 
 const percentages = Array.from({ length: 100 }, (_, i) => `\r${String(i + 1).padStart(3)}%`).join('');

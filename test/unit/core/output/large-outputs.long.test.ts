@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { stripAnsi } from '../../../../src/core/output/ansi.js';
-import { base64 } from '../../../../src/core/output/base64.js';
-import { collapseCr } from '../../../../src/core/output/collapse-cr.js';
+import { collapseCr, stripAnsi } from '../../../../src/core/output/ansi.js';
+import { base64 } from '../../../../src/core/output/utf8.js';
 import { OutputWindow } from '../../../../src/core/output/output-window.js';
 import { HANG_MS } from '../../../support/hang.js';
 import { ESC, nodeScanner, toBytes } from './byte-streams.js';

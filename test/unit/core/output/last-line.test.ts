@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { lastLine } from '../../../../src/core/output/last-line.js';
+import { lastLine } from '../../../../src/core/output/output-window.js';
 import { ESC } from './byte-streams.js';
 
 describe('lastLine', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
-import { countLineFeeds } from '../../../../src/core/output/line-feeds.js';
+import { countLineFeeds } from '../../../../src/core/output/ansi.js';
 import { type OutputLimits, OutputWindow, type RenderOptions } from '../../../../src/core/output/output-window.js';
 import { propertyRuns } from '../../../support/rounds.js';
 import { chunksOf, ESC, nodeScanner, splits, streams, toBytes } from './byte-streams.js';

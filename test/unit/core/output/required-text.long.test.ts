@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, it } from 'vitest';
 
-import { requiredText } from '../../../../src/core/output/required-text.js';
+import { requiredText } from '../../../../src/core/output/line-search.js';
 
 it('a required text is in each text that RE2 finds', () => {
   const parts = [

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { requiredText } from '../../../../src/core/output/required-text.js';
+import { requiredText } from '../../../../src/core/output/line-search.js';
 
 it.each([
   ['^10090[0-9]{3}99$', '10090'],

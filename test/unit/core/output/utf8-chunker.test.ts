@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 
-import { type Piece, Utf8Chunker } from '../../../../src/core/output/utf8-chunker.js';
+import { type Piece, Utf8Chunker } from '../../../../src/core/output/utf8.js';
 import { propertyRuns } from '../../../support/rounds.js';
 import { chunksOf, plainScanner, splits, streams, toBytes } from './byte-streams.js';
 import { anyCharacter } from '../../../support/code-points.js';

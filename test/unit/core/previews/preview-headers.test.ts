@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
-import { loopbackFor } from '../../../../src/core/previews/listener.js';
-import { answerHeaders, requestHeaders, shownAt } from '../../../../src/core/previews/preview-headers.js';
-import { parsePreviewUrl, previewPathOf } from '../../../../src/core/previews/preview-url.js';
+import {
+  answerHeaders,
+  loopbackFor,
+  parsePreviewUrl,
+  previewPathOf,
+  requestHeaders,
+  shownAt,
+} from '../../../../src/core/previews.js';
 
 const origin = { port: 3000, prefix: '/v1/sessions/s/ports/3000', host: 'box:8087', isEncrypted: true };
 

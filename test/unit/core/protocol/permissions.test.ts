@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
 import { assertPermitted, PERMISSIONS } from '../../../../src/core/protocol/permissions.js';
-import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, canAccess } from '../../../../src/core/access/principal.js';
-import { type Role, ROLE_NAMES } from '../../../../src/core/access/roles.js';
+import {
+  canAccess,
+  LOCAL_ID,
+  LOCAL_PRINCIPAL,
+  type Principal,
+  type Role,
+  ROLE_NAMES,
+} from '../../../../src/core/principal.js';
 import type { AdapterError } from '../../../../src/core/errors.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 

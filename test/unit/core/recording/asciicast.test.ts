@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { durationOf, parseCast, renderEvent, renderHeader } from '../../../../src/core/recording/asciicast.js';
-import { markerLabel, promptLine } from '../../../../src/core/recording/command-text.js';
-import { TerminalText } from '../../../../src/core/recording/terminal-text.js';
+import {
+  durationOf,
+  markerLabel,
+  parseCast,
+  promptLine,
+  renderEvent,
+  renderHeader,
+  TerminalText,
+} from '../../../../src/core/recording.js';
 import { anyCharacter } from '../../../support/code-points.js';
 
 const HEADER = { version: 2, width: 80, height: 24, timestamp: 1_700_000_000 } as const;

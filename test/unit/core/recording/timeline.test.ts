@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { CastEvent } from '../../../../src/core/recording/asciicast.js';
-import { Timeline } from '../../../../src/core/recording/timeline.js';
+import { type CastEvent, Timeline } from '../../../../src/core/recording.js';
 
 const EVENTS: readonly CastEvent[] = [
   [0.5, 'm', 'make'],

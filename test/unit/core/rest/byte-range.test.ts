@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseContentRange, parseRange } from '../../../../src/core/rest/byte-range.js';
-import { namesTag, strongTags } from '../../../../src/core/rest/entity-tags.js';
+import { namesTag, parseContentRange, parseRange, strongTags } from '../../../../src/core/rest.js';
 
 describe('Range', () => {
   it.each([

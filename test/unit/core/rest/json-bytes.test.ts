@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { fromJsonBytes, withJsonBytes } from '../../../../src/core/rest/json-bytes.js';
+import { fromJsonBytes, withJsonBytes } from '../../../../src/core/rest.js';
 import { requests } from '../../../../src/core/protocol/requests.js';
 
 const BYTES = Uint8Array.from([0, 255, 10]);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { KeptAnswers } from '../../../../src/core/rest/kept-answers.js';
+import { KeptAnswers } from '../../../../src/core/rest.js';
 
 let clock: number;
 let runs: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { bubblewrapArguments, type SandboxPlan } from '../../../../src/core/sandbox/arguments.js';
+import { bubblewrapArguments, type SandboxPlan } from '../../../../src/core/sandbox.js';
 
 const PLAN: SandboxPlan = {
   profile: 'workspace',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Place } from '../../../../src/core/sandbox/arguments.js';
-import { coversOf } from '../../../../src/core/sandbox/covers.js';
+import { coversOf, type Place } from '../../../../src/core/sandbox.js';
 
 const hide = (path: string): Place => ({ path, view: 'empty-directory' });
 const pin = (path: string): Place => ({ path, view: 'writable' });

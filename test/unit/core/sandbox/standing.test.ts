@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { chooseProfile, resolveSandboxStatus } from '../../../../src/core/sandbox/status.js';
+import { chooseProfile, resolveSandboxStatus } from '../../../../src/core/sandbox.js';
 
 describe('standingOf', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { sandboxVariables } from '../../../../src/core/sandbox/variables.js';
+import { sandboxVariables } from '../../../../src/core/sandbox.js';
 
 describe('sandboxVariables', () => {
   it.each([

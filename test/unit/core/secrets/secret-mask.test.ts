@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { patternsOf, SecretMask } from '../../../../src/core/secrets/secret-mask.js';
+import { patternsOf, SecretMask } from '../../../../src/core/secrets.js';
 
 describe('secrets in texts', () => {
   const secrets = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { KEY_NAMES, sequenceOf } from '../../../../src/core/terminal/keys.js';
+import { KEY_NAMES, sequenceOf } from '../../../../src/core/keys.js';
 
 describe('the text of keys', () => {
   it.each([

@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { xtermColour } from '../../../../src/core/terminal/palette.js';
-import { screenSvg } from '../../../../src/core/terminal/screen-svg.js';
-import type { ScreenCell } from '../../../../src/core/terminal/screen-view.js';
+import { type ScreenCell, screenSvg, xtermColour } from '../../../../src/core/screen.js';
 
 const draw = (...cells: readonly ScreenCell[]) =>
   screenSvg({

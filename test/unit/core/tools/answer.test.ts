@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { ERROR_CODES } from '../../../../src/core/errors.js';
-import { CLIENT_ERROR_CODES } from '../../../../src/client/contract/errors.js';
-import { toolAnswer, toolFailure } from '../../../../src/core/tools/answer.js';
-import type { CallFacts } from '../../../../src/core/tools/next-step.js';
+import { CLIENT_ERROR_CODES } from '../../../../src/client/errors.js';
+import { type CallFacts, toolAnswer, toolFailure } from '../../../../src/core/tools/answer.js';
 
 const FACTS: CallFacts = { tool: 'run_command', payload: {}, has: () => true };
 const RUN_ALONE: CallFacts = { ...FACTS, has: (name) => name === 'run_command' };

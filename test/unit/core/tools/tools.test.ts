@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
 import { requests } from '../../../../src/core/protocol/requests.js';
-import { anthropicTools, openAiTools } from '../../../../src/core/tools/definitions.js';
-import { toolInstructions } from '../../../../src/core/tools/instructions.js';
-import { findTool, TOOL_SETS, TOOLS, WORKSPACE } from '../../../../src/core/tools/tools.js';
+import {
+  anthropicTools,
+  findTool,
+  openAiTools,
+  TOOL_SETS,
+  TOOLS,
+  WORKSPACE,
+} from '../../../../src/core/tools/tools.js';
+import { toolInstructions } from '../../../../src/core/tools/call-arguments.js';
 
 const tool = (name: string) => findTool(name)!;
 

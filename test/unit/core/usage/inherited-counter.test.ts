@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { type CountedProcess, InheritedCounter } from '../../../../src/core/usage/inherited-counter.js';
+import { type CountedProcess, InheritedCounter } from '../../../../src/core/usage-counters.js';
 
 /** A process by pid, parent and count. */
 const at = (pid: number, parent: number, value: number, startTicks = pid): CountedProcess => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { isNestedDeeper } from '../../../../src/core/validation/json-depth.js';
+import { isNestedDeeper } from '../../../../src/transports/http/routes.js';
 
 const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { CastEvent } from '../../../../src/core/recording/asciicast.js';
+import type { CastEvent } from '../../../../src/core/recording.js';
 import { formatPosition } from '../../../../src/dashboard/format/position.js';
 import { PlayerModel } from '../../../../src/dashboard/pages/recordings/player-model.js';
 

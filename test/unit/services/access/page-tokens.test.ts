@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { NO_AUDIT } from '../../../../src/core/audit/event.js';
-import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/access/principal.js';
+import { NO_AUDIT } from '../../../../src/core/audit.js';
+import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/principal.js';
 import { DashboardLinks, PageTokens } from '../../../../src/services/access/dashboard-links.js';
 
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { SharedTokenMap } from '../../../../src/core/access/shared-token.js';
+import type { SharedTokenMap } from '../../../../src/core/token.js';
 import { SharedTokens, type TokenRegistry } from '../../../../src/services/access/shared-tokens.js';
 import { TokenFiles } from '../../../../src/services/access/token-files.js';
 

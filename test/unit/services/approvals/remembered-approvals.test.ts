@@ -16,8 +16,8 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { Principal } from '../../../../src/core/access/principal.js';
-import { HOUR_MS, type RememberScope } from '../../../../src/core/confirmation/remembered.js';
+import type { Principal } from '../../../../src/core/principal.js';
+import { HOUR_MS, type RememberScope } from '../../../../src/core/remembered-approval.js';
 import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
 import { decide, type Policy } from '../../../../src/core/policy/decision/policy.js';
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { CONFIRMATION_MODES } from '../../../../src/core/confirmation/modes.js';
+import { CONFIRMATION_MODES } from '../../../../src/core/confirmation.js';
 import type { Confirmation } from '../../../../src/services/confirmations/confirmation.js';
 import { client, codeOf, EXPIRES_MS, Fixture } from './support.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type { ReviewQuestion } from '../../../../src/core/confirmation/review-prompt.js';
+import type { ReviewQuestion } from '../../../../src/core/review.js';
 import { ReviewCache } from '../../../../src/services/confirmations/review-cache.js';
 import type { Reviewer } from '../../../../src/services/confirmations/confirmation.js';
 

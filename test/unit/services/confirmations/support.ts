@@ -1,7 +1,5 @@
-import type { Principal } from '../../../../src/core/access/principal.js';
-import type { Role } from '../../../../src/core/access/roles.js';
-import type { ConfirmationMode } from '../../../../src/core/confirmation/modes.js';
-import type { ConfirmationRecord } from '../../../../src/core/confirmation/record.js';
+import type { Principal, Role } from '../../../../src/core/principal.js';
+import type { ConfirmationMode, ConfirmationRecord } from '../../../../src/core/confirmation.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
 import { decide } from '../../../../src/core/policy/decision/policy.js';
 import { PRESETS } from '../../../../src/core/policy/decision/presets.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { LOCAL_PRINCIPAL } from '../../../../src/core/access/principal.js';
-import type { AuditEvent } from '../../../../src/core/audit/event.js';
+import { LOCAL_PRINCIPAL } from '../../../../src/core/principal.js';
+import type { AuditEvent } from '../../../../src/core/audit.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
 import { withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
 import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';

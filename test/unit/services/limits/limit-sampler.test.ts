@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { MB } from '../../../../src/core/limits/limits.js';
+import { MB } from '../../../../src/core/limits.js';
 import type { Command } from '../../../../src/engine/command/command.js';
 import { type LimitTarget, UseMeter } from '../../../../src/engine/command/resource-use.js';
 import type { GroupSample, ProcessGroup } from '../../../../src/engine/limits/mechanism.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import type { Principal } from '../../../../src/core/access/principal.js';
+import type { Principal } from '../../../../src/core/principal.js';
 import { Command } from '../../../../src/engine/command/command.js';
 import type { CommandOutcome } from '../../../../src/engine/command/outcome.js';
 import { SpoolBudget } from '../../../../src/engine/output/spool.js';

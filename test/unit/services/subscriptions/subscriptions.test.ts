@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { Principal } from '../../../../src/core/access/principal.js';
+import type { Principal } from '../../../../src/core/principal.js';
 import type { Topic } from '../../../../src/core/protocol/requests/subscriptions.js';
 import type { EventName, EventPayload } from '../../../../src/core/protocol/results.js';
 import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';

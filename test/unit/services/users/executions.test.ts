@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/access/principal.js';
+import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/principal.js';
 import type { User } from '../../../../src/engine/system/find-user.js';
 import {
   type Execution,

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 
 import { expect, it } from 'vitest';
 
-import { LOCAL_PRINCIPAL } from '../../../../src/core/access/principal.js';
-import { TICKET_HEADER } from '../../../../src/core/cluster/passed-headers.js';
+import { LOCAL_PRINCIPAL } from '../../../../src/core/principal.js';
+import { TICKET_HEADER } from '../../../../src/core/cluster/link-messages.js';
 import { Tickets } from '../../../../src/transports/link-server.js';
 
 const requestWith = (ticket: string) => ({

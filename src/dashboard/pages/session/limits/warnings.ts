@@ -1,6 +1,6 @@
 import type { EventPayload } from '../../../../client/index.js';
 import type { ChartMark } from '../../../components/chart/marks.js';
-import { RESOURCE_NAMES } from '../../../../core/limits/limits.js';
+import { RESOURCE_NAMES } from '../../../../core/limits.js';
 import { formatClock } from '../../../format/time.js';
 
 type Warning = EventPayload<'resource_warning'>;

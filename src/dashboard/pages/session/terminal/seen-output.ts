@@ -1,4 +1,4 @@
-import { renderEvent, renderHeader } from '../../../../core/recording/asciicast.js';
+import { renderEvent, renderHeader } from '../../../../core/recording.js';
 
 /** Most bytes that are kept: some 50,000 lines. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,5 @@
 import type { OutputStreamName } from '../../../../client/index.js';
-import { stripAnsi } from '../../../../core/output/ansi.js';
-import { collapseCr } from '../../../../core/output/collapse-cr.js';
+import { collapseCr, stripAnsi } from '../../../../core/output/ansi.js';
 import { formatBytes } from '../../../format/size.js';
 import type { ScreenPiece } from './screen-feed.js';
 

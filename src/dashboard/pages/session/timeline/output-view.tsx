@@ -3,8 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import type { OutputStreamName } from '../../../../client/index.js';
-import { stripAnsi } from '../../../../core/output/ansi.js';
-import { collapseCr } from '../../../../core/output/collapse-cr.js';
+import { collapseCr, stripAnsi } from '../../../../core/output/ansi.js';
 import { Button } from '../../../components/button.js';
 import { Chip } from '../../../components/chip.js';
 import { Problem } from '../../../components/states.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseCast } from '../../../../../src/core/recording/asciicast.js';
+import { parseCast } from '../../../../../src/core/recording.js';
 import { SeenOutput } from '../../../../../src/dashboard/pages/session/terminal/seen-output.js';
 
 const START = Date.parse('2026-01-01T00:00:00Z');

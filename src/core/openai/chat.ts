@@ -1,0 +1,194 @@
+import { z } from 'zod';
+
+import type { LlmUsage } from '../llm/answer.js';
+import type { LlmMessage } from '../llm/messages.js';
+import {
+  type AnswerEncoding,
+  ANY_OBJECT,
+  assertNoToolNeeded,
+  commonFields,
+  type CompletionRequest,
+  type EncodedAnswer,
+  flag,
+  invalid,
+  jsonSchema,
+  parseBody,
+  type RequestedFormat,
+  text,
+  unknownFields,
+} from './completion-request.js';
+import type { OpenAiError } from './failure.js';
+
+/** Fields that all objects of one answer share. */
+interface ChatFrame {
+  readonly id: string;
+  /** In seconds since 1970. */
+  readonly created: number;
+  readonly model: string;
+}
+
+/** Token counts in the format of the API; unknown counts are omitted. */
+const toUsage = ({
+  prompt_tokens = 0,
+  completion_tokens = 0,
+  total_tokens,
+  cached_tokens,
+  reasoning_tokens,
+}: LlmUsage) => ({
+  prompt_tokens,
+  completion_tokens,
+  total_tokens: total_tokens ?? prompt_tokens + completion_tokens,
+  ...(cached_tokens !== undefined && { prompt_tokens_details: { cached_tokens } }),
+  ...(reasoning_tokens !== undefined && { completion_tokens_details: { reasoning_tokens } }),
+});
+
+/**
+ * Encodes an answer as a chat completion, whole or in chunks. Source:
+ * https://platform.openai.com/docs/api-reference/chat
+ */
+export class ChatEncoding implements AnswerEncoding {
+  readonly hasDoneMark = true;
+  readonly #frame: ChatFrame;
+  readonly #includesUsage: boolean;
+
+  constructor(frame: ChatFrame, includesUsage: boolean) {
+    this.#frame = frame;
+    this.#includesUsage = includesUsage;
+  }
+
+  whole({ content, usage, extra }: EncodedAnswer): object {
+    const { id, created, model } = this.#frame;
+    const choice = { index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' };
+    const frame = { id, object: 'chat.completion', created, model };
+    return { ...frame, choices: [choice], ...(usage && { usage: toUsage(usage) }), ...extra };
+  }
+
+  begin(): readonly object[] {
+    return [this.#chunk({ role: 'assistant', content: '' }, null)];
+  }
+
+  piece(content: string): readonly object[] {
+    return [this.#chunk({ content }, null)];
+  }
+
+  /** Clients fail without `finish_reason` or without `choices`. */
+  end({ usage, extra }: Omit<EncodedAnswer, 'content'>): readonly object[] {
+    const stop = this.#chunk({}, 'stop');
+    const hasExtra = Object.keys(extra).length > 0;
+    const usageField = this.#includesUsage && usage ? { usage: toUsage(usage) } : {};
+    if (!hasExtra && Object.keys(usageField).length === 0) return [stop];
+    return [stop, { ...this.#base(), choices: [], ...usageField, ...extra }];
+  }
+
+  fail(error: OpenAiError): readonly object[] {
+    return [{ error }];
+  }
+
+  #chunk(delta: object, finish: 'stop' | null): object {
+    const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
+    return { ...this.#base(), choices, ...(this.#includesUsage && { usage: null }) };
+  }
+
+  #base(): object {
+    const { id, created, model } = this.#frame;
+    return { id, object: 'chat.completion.chunk', created, model };
+  }
+}
+
+const textPart = z.object({ type: z.literal('text'), text });
+/** A refusal of a model is also part of the conversation. */
+const refusalPart = z.object({ type: z.literal('refusal'), refusal: text }).transform(({ refusal }) => asText(refusal));
+const otherPart = z.object({
+  type: z
+    .string()
+    .refine(
+      (type) => type !== 'text' && type !== 'refusal',
+      'a part of the type text needs a text, a refusal its refusal',
+    ),
+});
+
+const asText = (value: string): z.output<typeof textPart> => ({ type: 'text', text: value });
+
+const ROLE_NAMES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const;
+
+const message = z.object({
+  role: z.enum(ROLE_NAMES, `must be one of ${ROLE_NAMES.join(', ')}`),
+  content: z
+    .union(
+      [text, z.array(z.union([textPart, refusalPart, otherPart])), z.null()],
+      'must be a text without NUL, or a list of parts such as { "type": "text", "text": "…" }',
+    )
+    .optional(),
+  refusal: text.nullish(),
+});
+
+const responseFormat = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('text') }),
+    z.object({ type: z.literal('json_object') }),
+    z.object({ type: z.literal('json_schema'), json_schema: z.object({ schema: jsonSchema }) }),
+  ],
+  'must be of the type text, json_object or json_schema',
+);
+
+/**
+ * The body of `POST /v1/chat/completions`, limited to the supported fields. Source:
+ * https://platform.openai.com/docs/api-reference/chat/create
+ */
+const chatRequest = z.object({
+  ...commonFields,
+  messages: z.array(message, 'must be a list of messages').min(1, 'there is no message'),
+  stream_options: z.object({ include_usage: flag }, 'must be an object').nullish(),
+  n: z.literal(1, 'only one choice can be had').nullish(),
+  response_format: responseFormat.nullish(),
+});
+
+/**
+ * Parses the body of `POST /v1/chat/completions`.
+ * @throws AdapterError INVALID_REQUEST, `details.field` names the field
+ */
+export function parseChatRequest(body: unknown): CompletionRequest {
+  const parsed = parseBody(chatRequest, body);
+  assertNoToolNeeded(body);
+  return {
+    model: parsed.model,
+    messages: parsed.messages.map(toMessage),
+    isStreamed: parsed.stream === true,
+    includesUsage: parsed.stream_options?.include_usage === true,
+    format: toFormat(parsed.response_format ?? undefined),
+    worktree: parsed.worktree ?? undefined,
+    reportsChanges: parsed.worktree_changes === true,
+    ignored: unknownFields(body, chatRequest),
+  };
+}
+
+const FORMAT_FIELD = 'response_format';
+
+function toFormat(format: z.output<typeof responseFormat> | undefined): RequestedFormat | undefined {
+  if (format?.type === 'json_object') return { ...ANY_OBJECT, field: FORMAT_FIELD };
+  return format?.type === 'json_schema'
+    ? { schema: format.json_schema.schema, isAnyObject: false, field: FORMAT_FIELD }
+    : undefined;
+}
+
+const ROLES: Readonly<Record<z.output<typeof message>['role'], LlmMessage['role']>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'user',
+  function: 'user',
+};
+
+function toMessage({ role, content, refusal }: z.output<typeof message>, index: number): LlmMessage {
+  const parts = Array.isArray(content) ? content : [asText(content ?? refusal ?? '')];
+  const texts = parts.map((part, at) => {
+    if ('text' in part && typeof part.text === 'string') return part.text;
+    throw invalid(
+      `messages.${index}.content.${at}`,
+      `a part of the type ${part.type} cannot be given to a tool; text can`,
+    );
+  });
+  return { role: ROLES[role], content: texts.join('\n') };
+}
