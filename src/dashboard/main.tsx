@@ -1,9 +1,8 @@
 import { render } from 'preact';
 
 import { App } from './frame/app.js';
-import { takeCredentials } from './state/credentials.js';
-import { Dashboard } from './state/dashboard.js';
-import { unregisterServiceWorkers } from './state/service-workers.js';
+import { takeCredentials } from './state/connection.js';
+import { Dashboard, unregisterServiceWorkers } from './state/dashboard.js';
 import { DashboardContext } from './state/context.js';
 
 import './styles/tokens.css';

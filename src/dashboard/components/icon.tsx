@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-import type { IconName } from '../router/page.js';
+import type { IconName } from '../router.js';
 
 /** Lines of the icons, on a grid of 24 by 24. */
 const PATHS: { readonly [N in IconName]: string } = {

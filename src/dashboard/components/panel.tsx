@@ -25,3 +25,33 @@ export function Panel({ title, children, actions, titleRef }: PanelProps): JSX.E
     </section>
   );
 }
+
+/** The title of a page, with controls beside it. */
+export const PageHead = ({ title, children }: PageHeadProps): JSX.Element => (
+  <div class="page-head">
+    <h1>{title}</h1>
+    {children}
+  </div>
+);
+
+interface PageHeadProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+/** A name and its value. An undefined value leaves the fact out. */
+export type Fact = readonly [name: string, value: ComponentChildren];
+
+/** A list of facts about one thing. */
+export const Facts = ({ facts }: { readonly facts: readonly Fact[] }): JSX.Element => (
+  <dl class="facts">
+    {facts
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 
-import { either } from '../format/words.js';
+import { either } from '../format.js';
 
 /** Shown while something is read. */
 export const Loading = ({ what }: { readonly what: string }): JSX.Element => (

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-import { formatDateTime, formatDuration, formatRelative } from '../format/time.js';
+import { formatDateTime, formatDuration, formatRelative } from '../format.js';
 import { useDashboard } from '../state/context.js';
 
 /** A point in time by its distance, such as `12 s ago`; the full time is its title. */

@@ -2,14 +2,14 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
-import { PageHead } from '../components/page-head.js';
-import { ReloadPage } from '../components/reload.js';
+import { PageHead } from '../components/panel.js';
+import { ReloadPage } from '../components/button.js';
 import { Empty, Loading, NotAllowed } from '../components/states.js';
 import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import { pages } from '../pages/pages.js';
-import type { Page, PageProps } from '../router/page.js';
+import type { Page, PageProps } from '../router.js';
 import { useDashboard } from '../state/context.js';
-import { reloadOnce } from '../state/code/reload-once.js';
+import { reloadOnce } from '../state/code.js';
 
 /** Shows the page that the address names. */
 export function PageHost(): JSX.Element {

@@ -1,5 +1,5 @@
-import type { Page } from '../router/page.js';
-import { loadCode } from '../state/code/load-code.js';
+import type { Page } from '../router.js';
+import { loadCode } from '../state/code.js';
 
 /** All pages, in the order of the navigation. Each is a folder here, loaded when it is opened. */
 export const pages: readonly Page[] = [
@@ -31,7 +31,7 @@ export const pages: readonly Page[] = [
     icon: 'checkpoints',
     key: 'k',
     needs: 'list_checkpoints',
-    load: async () => (await loadCode(() => import('./checkpoints/checkpoints.js'))).Checkpoints,
+    load: async () => (await loadCode(() => import('./checkpoints.js'))).Checkpoints,
   },
   {
     name: 'audit',
@@ -39,7 +39,7 @@ export const pages: readonly Page[] = [
     icon: 'audit',
     key: 'a',
     needs: 'read_audit',
-    load: async () => (await loadCode(() => import('./audit/audit.js'))).Audit,
+    load: async () => (await loadCode(() => import('./audit.js'))).Audit,
   },
   {
     name: 'policy',
@@ -47,7 +47,7 @@ export const pages: readonly Page[] = [
     icon: 'policy',
     key: 'p',
     needs: 'check_command',
-    load: async () => (await loadCode(() => import('./policy/policy.js'))).Policy,
+    load: async () => (await loadCode(() => import('./policy.js'))).Policy,
   },
   {
     name: 'nodes',
@@ -56,7 +56,7 @@ export const pages: readonly Page[] = [
     key: 'n',
     isOfCluster: true,
     needs: 'list_nodes',
-    load: async () => (await loadCode(() => import('./nodes/nodes.js'))).Nodes,
+    load: async () => (await loadCode(() => import('./nodes.js'))).Nodes,
   },
   {
     name: 'tokens',
@@ -64,7 +64,7 @@ export const pages: readonly Page[] = [
     icon: 'tokens',
     key: 't',
     needs: 'list_tokens',
-    load: async () => (await loadCode(() => import('./tokens/tokens.js'))).Tokens,
+    load: async () => (await loadCode(() => import('./tokens.js'))).Tokens,
   },
   {
     name: 'doctor',
@@ -72,7 +72,7 @@ export const pages: readonly Page[] = [
     icon: 'doctor',
     key: 'd',
     needs: 'examine_machine',
-    load: async () => (await loadCode(() => import('./doctor/doctor.js'))).Doctor,
+    load: async () => (await loadCode(() => import('./doctor.js'))).Doctor,
   },
   {
     name: 'recordings',

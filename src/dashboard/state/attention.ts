@@ -1,11 +1,10 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 
 import type { ConfirmationInfo } from '../../client/index.js';
-import { countOf } from '../format/words.js';
-import { hrefOf } from '../router/route.js';
-import type { Router } from '../router/router.js';
+import { countOf } from '../format.js';
+import { hrefOf, type Router } from '../router.js';
 import type { LiveData } from './live.js';
-import type { Notices } from './notices.js';
+import type { Notices } from './dashboard.js';
 
 const STORAGE_KEY = 'notify';
 

@@ -10,16 +10,79 @@ import {
   type RequestName,
   type RequestOptions,
 } from '../../client/index.js';
-import {
-  type Credentials,
-  endPageToken,
-  forgetToken,
-  isTokenNeeded,
-  redeemCode,
-  storedToken,
-  storeToken,
-} from './credentials.js';
-import { messageOf } from './message.js';
+import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import { either } from '../format.js';
+import { decodeSegment } from '../router.js';
+import { messageOf } from './use-answer.js';
+import type { AccessInfo } from './wire.js';
+
+/** Where the token is kept: in this tab alone, and bound to the port. Cookies would go to every port of the machine. */
+const STORAGE_KEY = 'token';
+
+/** What the address said about signing in. */
+interface Credentials {
+  readonly token?: string;
+  /** Of a link that counts once. */
+  readonly code?: string;
+}
+
+/** Takes `#token=…` or `#code=…` out of the address and the history. */
+export function takeCredentials(): Credentials {
+  const [, kind, value] = /^#(token|code)=(.+)$/.exec(location.hash) ?? [];
+  if (kind === undefined || value === undefined) return {};
+  history.replaceState(null, '', `${location.pathname}#/`);
+  return { [kind]: decodeSegment(value) };
+}
+
+/** The token of this tab; undefined before signing in. */
+const storedToken = (): string | undefined => sessionStorage.getItem(STORAGE_KEY) ?? undefined;
+
+/** Keeps the token for reloads of this tab. */
+function storeToken(token: string): void {
+  sessionStorage.setItem(STORAGE_KEY, token);
+}
+
+/** Forgets the token. */
+function forgetToken(): void {
+  sessionStorage.removeItem(STORAGE_KEY);
+}
+
+/**
+ * Exchanges the code of a link for a token of this page.
+ * @throws Error with the daemon's reason, for people
+ */
+async function redeemCode(code: string): Promise<string> {
+  const response = await fetch('session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  const answer = (await response.json().catch(() => ({}))) as {
+    readonly token?: string;
+    readonly error?: { readonly message?: string };
+  };
+  if (answer.token !== undefined) return answer.token;
+  throw new Error(answer.error?.message ?? `the link was refused (HTTP ${response.status})`);
+}
+
+/**
+ * Asks whether this page needs a token.
+ * @throws ClientError CONNECTION_FAILED when the daemon does not answer
+ */
+async function isTokenNeeded(): Promise<boolean> {
+  const response = await fetch('session').catch((cause: unknown) => {
+    throw new ClientError('CONNECTION_FAILED', `the daemon at ${location.origin} does not answer`, { cause });
+  });
+  const { token_needed: isNeeded } = (await response.json().catch(() => ({}))) as { readonly token_needed?: boolean };
+  return isNeeded !== false;
+}
+
+/** Ends the token of this page, if it came from a link. Other tokens stay valid. */
+async function endPageToken(token: string): Promise<void> {
+  if (!token.startsWith('sap_')) return;
+  // Whatever the answer: a daemon that is gone has forgotten the token.
+  await fetch('session', { method: 'DELETE', headers: { authorization: `Bearer ${token}` } }).catch(() => undefined);
+}
 
 /** Pause between attempts to reach a daemon that does not answer, in milliseconds. */
 const RETRY_MS = 1000;
@@ -35,7 +98,7 @@ export type ConnectionStatus =
   | { readonly kind: 'lost'; readonly since: number };
 
 /** Callbacks of a `DaemonConnection`. */
-export interface ConnectionListener {
+interface ConnectionListener {
   /** There is a client, which has connected for the first time. */
   onClient(client: AdapterClient): Promise<void>;
   /** The connection is there again. `isRestarted`: to another run of the daemon. */
@@ -178,5 +241,38 @@ export class DaemonConnection {
     forgetToken();
     this.#listener.onSignedOut(isWanted);
     this.#status.value = { kind: 'signed-out', ...state };
+  }
+}
+
+/** Kind of use of what belongs to one owner: to type and run, or to end. */
+export type Use = 'use' | 'stop';
+
+/** What this connection may do. The daemon decides; the page shows beforehand what it would refuse. */
+export class Access {
+  /** Undefined before the daemon has told. */
+  readonly info = signal<AccessInfo | undefined>(undefined);
+
+  /** Whether the daemon is a node of a cluster. */
+  get inCluster(): boolean {
+    return this.info.value?.node !== undefined;
+  }
+
+  /** Why a request would be refused, for people; undefined when it is allowed. */
+  whyNot(request: RequestName): string | undefined {
+    const info = this.info.value;
+    if (!info) return 'The daemon has not told yet what this page may do.';
+    if (info.may.includes(request)) return undefined;
+    return `The role ${either(PERMISSIONS[request])} may do this; you have the role ${info.role}.`;
+  }
+
+  /** Why a request about something of an owner would be refused; undefined when it is allowed. */
+  whyNotOf(request: RequestName, owner: string, use: Use): string | undefined {
+    const refused = this.whyNot(request);
+    const info = this.info.value;
+    if (refused !== undefined || !info) return refused;
+    const isOwn = info.name === owner;
+    if (isOwn || info.role === 'admin' || (use === 'stop' && info.role === 'operator')) return undefined;
+    const roles = use === 'stop' ? 'operator or admin' : 'admin';
+    return `It belongs to ${owner}. The role ${roles} may do this with what belongs to others; you have the role ${info.role}.`;
   }
 }

@@ -1,9 +1,11 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useCallback, useEffect } from 'preact/hooks';
+import { useCallback, useEffect, useMemo } from 'preact/hooks';
 
 import type { Answer, RequestInput, RequestName } from '../../client/index.js';
 import { useDashboard } from './context.js';
-import { messageOf } from './message.js';
+
+/** The text of an error, for people. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** An answer as it is loaded. While it is loaded again, the last one stays. */
 interface Loaded<T> {
@@ -53,4 +55,40 @@ export function useAnswer<N extends RequestName>(
     round.value += 1;
   }, []);
   return { ...loaded.value, reload };
+}
+
+/** Something that a button does, while it lasts and afterwards. */
+interface Action {
+  readonly isRunning: boolean;
+  /** Why the last attempt failed; undefined when it did not. */
+  readonly problem: string | undefined;
+  /** Does something, unless it is being done. */
+  readonly run: (work: () => Promise<void>) => void;
+}
+
+/** Follows something that a button does. */
+export function useAction(): Action {
+  const isRunning = useSignal(false);
+  const problem = useSignal<string | undefined>(undefined);
+  const perform = async (work: () => Promise<void>) => {
+    isRunning.value = true;
+    problem.value = undefined;
+    try {
+      await work();
+    } catch (error) {
+      problem.value = messageOf(error);
+    } finally {
+      isRunning.value = false;
+    }
+  };
+  const run = (work: () => Promise<void>) => {
+    if (!isRunning.peek()) void perform(work);
+  };
+  return { isRunning: isRunning.value, problem: problem.value, run };
+}
+
+/** The text of a field, which is kept until it is sent. `key` names the field and what it is about. */
+export function useDraft(key: string): Signal<string> {
+  const { drafts } = useDashboard();
+  return useMemo(() => drafts.of(key), [key]);
 }

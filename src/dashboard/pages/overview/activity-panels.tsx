@@ -2,15 +2,12 @@ import type { JSX } from 'preact';
 
 import type { ConfirmationInfo } from '../../../client/index.js';
 import { Badge, type Tone } from '../../components/badge.js';
-import { withNodes } from '../../components/nodes/node-column.js';
-import { isOnNode, type OnNode } from '../../components/nodes/nodes.js';
-import { useChosenNode } from '../../components/nodes/use-nodes.js';
-import { type Column, DataTable } from '../../components/table/data-table.js';
+import { isOnNode, type OnNode, useChosenNode, withNodes } from '../../components/nodes.js';
+import { type Column, DataTable } from '../../components/data-table.js';
 import { Panel } from '../../components/panel.js';
 import { Ago, Since } from '../../components/time.js';
-import { formatBytes } from '../../format/size.js';
-import { formatDuration } from '../../format/time.js';
-import { hrefOf } from '../../router/route.js';
+import { formatBytes, formatDuration } from '../../format.js';
+import { hrefOf } from '../../router.js';
 import { useDashboard } from '../../state/context.js';
 import type { CommandInfo, LlmCall } from '../../state/wire.js';
 

@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
 
 import { LlmCalls, RunningCommands, WaitingConfirmations } from './activity-panels.js';
-import { NodeSelect } from '../../components/nodes/node-select.js';
-import { useNodes } from '../../components/nodes/use-nodes.js';
-import { Toolbar } from '../../components/toolbar.js';
-import { hrefOf } from '../../router/route.js';
+import { NodeSelect, useNodes } from '../../components/nodes.js';
+import { Toolbar } from '../../components/button.js';
+import { hrefOf } from '../../router.js';
 import { HostPanel } from './host-panel.js';
 import { SessionsTable } from './sessions-table.js';
 

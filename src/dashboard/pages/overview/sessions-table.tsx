@@ -1,21 +1,75 @@
 import type { JSX } from 'preact';
 
 import type { SessionInfo } from '../../../client/index.js';
-import { Badge } from '../../components/badge.js';
-import { Bar } from '../../components/bar.js';
-import { Chip } from '../../components/chip.js';
-import { withNodes } from '../../components/nodes/node-column.js';
-import { useChosenNode } from '../../components/nodes/use-nodes.js';
-import { type Column, DataTable } from '../../components/table/data-table.js';
+import { Badge, Bar, Chip } from '../../components/badge.js';
+import { type Column, DataTable } from '../../components/data-table.js';
 import { Icon } from '../../components/icon.js';
+import { isOnNode, useChosenNode, withNodes } from '../../components/nodes.js';
 import { Panel } from '../../components/panel.js';
 import { Empty, Loading } from '../../components/states.js';
 import { Ago, Since } from '../../components/time.js';
-import { formatBytes, formatPercent } from '../../format/size.js';
-import { countOf } from '../../format/words.js';
-import { hrefOf } from '../../router/route.js';
+import { countOf, formatBytes, formatPercent } from '../../format.js';
+import { hrefOf } from '../../router.js';
 import { useDashboard } from '../../state/context.js';
-import { filterSessions, parseFilters, SESSION_FILTERS, type SessionChoice, toggleFilter } from './session-filters.js';
+
+/** A filter of the sessions, which is on or off. */
+interface SessionFilter {
+  /** Its value in the address. */
+  readonly name: string;
+  readonly title: string;
+  readonly accepts: (session: SessionInfo, caller: string) => boolean;
+}
+
+/** The filters. Sessions have to pass all that are on. */
+const SESSION_FILTERS: readonly SessionFilter[] = [
+  { name: 'busy', title: 'Busy', accepts: ({ state }) => state === 'busy' },
+  { name: 'idle', title: 'Idle', accepts: ({ state }) => state === 'idle' },
+  { name: 'warnings', title: 'With warnings', accepts: ({ warnings }) => warnings.length > 0 },
+  { name: 'mine', title: 'Mine', accepts: ({ owner }, caller) => owner === caller },
+];
+
+/** Parses the filters that are on, as the address has them: names with commas between. */
+export const parseFilters = (text = ''): ReadonlySet<string> => new Set(text.split(',').filter(Boolean));
+
+/** The filters after a press on one of them. */
+export function toggleFilter(filters: ReadonlySet<string>, name: string): string {
+  const next = new Set(filters);
+  if (!next.delete(name)) next.add(name);
+  return [...next].join(',');
+}
+
+/** What of the sessions is shown. */
+interface SessionChoice {
+  /** Names of the filters that are on. */
+  readonly filters: ReadonlySet<string>;
+  readonly text: string;
+  /** Name of the node of a cluster; undefined for all. */
+  readonly node: string | undefined;
+  readonly caller: string;
+}
+
+/** The sessions of a node that pass all filters, and have a text in their label, id, owner, directory or command. */
+export function filterSessions(
+  sessions: Iterable<SessionInfo>,
+  { filters, text, node, caller }: SessionChoice,
+): SessionInfo[] {
+  const active = SESSION_FILTERS.filter(({ name }) => filters.has(name));
+  const wanted = text.toLowerCase();
+  return [...sessions].filter(
+    (session) =>
+      isOnNode(session, node) &&
+      active.every(({ accepts }) => accepts(session, caller)) &&
+      (wanted === '' || textOf(session).includes(wanted)),
+  );
+}
+
+const textOf = ({
+  label,
+  session_id: id,
+  owner,
+  working_directory: directory,
+  running_command: running,
+}: SessionInfo) => [label, id, owner, directory, running?.command].join('\n').toLowerCase();
 
 const MB = 1024 * 1024;
 

@@ -3,19 +3,67 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 import { ClientError } from '../../../client/index.js';
-import { Button, TwoStepButton } from '../../components/button.js';
+import { type Cast, OWN_KEY, parseCast } from '../../../core/recording.js';
+import { Button, saveFile, Toolbar, TwoStepButton } from '../../components/button.js';
 import { Icon } from '../../components/icon.js';
-import { saveFile } from '../../components/save-file.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { Ago } from '../../components/time.js';
-import { Toolbar } from '../../components/toolbar.js';
-import { formatBytes, formatPercent } from '../../format/size.js';
-import { hrefOf } from '../../router/route.js';
-import type { Access } from '../../state/access.js';
+import { formatBytes, formatPercent } from '../../format.js';
+import { hrefOf } from '../../router.js';
+import type { Access, DaemonConnection } from '../../state/connection.js';
 import { useDashboard } from '../../state/context.js';
 import { PlayerView } from './player-view.js';
-import { type ReadRecording, readRecording } from './read-recording.js';
 import { type Recording, StateBadge } from './recording-list.js';
+
+/** Largest recording that is played, in bytes: its text and events take many times as much memory. */
+const MAX_PLAYED_BYTES = 96 * 1024 * 1024;
+
+/** Why a recording of a size is not played in a page, and what can be done; undefined when it is. */
+export function whyNotPlayed(id: string, bytes: number): string | undefined {
+  if (bytes <= MAX_PLAYED_BYTES) return undefined;
+  const limit = formatBytes(MAX_PLAYED_BYTES);
+  return `It has ${formatBytes(bytes)}, and a page plays ${limit} at most. "shell-adapter replay ${id}" plays it in a terminal`;
+}
+
+/** Bytes per request. */
+const PIECE_BYTES = 512 * 1024;
+
+/** A recording that was read. */
+interface ReadRecording {
+  readonly file: Blob;
+  readonly cast: Cast;
+  readonly info: Recording;
+}
+
+/**
+ * Reads a whole recording, as far as it is written.
+ * @param onProgress called with the part that was read, from 0 to 1
+ * @throws ClientError RECORDING_NOT_FOUND; Error for a file that cannot be played
+ */
+async function readRecording(
+  connection: Pick<DaemonConnection, 'request'>,
+  id: string,
+  onProgress: (part: number) => void,
+): Promise<ReadRecording> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  for (let offset = 0, size = 1; offset < size;) {
+    const answer = await connection.request('read_recording', { recording_id: id, offset, length: PIECE_BYTES });
+    const whyNot = whyNotPlayed(id, answer.size);
+    if (whyNot !== undefined) throw new Error(whyNot);
+    if (answer.data.length === 0) break;
+    pieces.push(new Uint8Array(answer.data));
+    offset += answer.data.length;
+    size = answer.size;
+    onProgress(offset / size);
+  }
+  const file = new Blob(pieces, { type: 'application/x-asciicast' });
+  const cast = parseCast(await file.text());
+  const sessionId = cast.header[OWN_KEY]?.session_id;
+  const { recordings } = await connection.request('list_recordings', { session_id: sessionId });
+  const info = recordings.find(({ recording_id: found }) => found === id);
+  if (!info) throw new Error('it was deleted meanwhile');
+  return { file, cast, info };
+}
 
 const PERCENT = 100;
 

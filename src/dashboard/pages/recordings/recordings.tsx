@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-import type { PageProps } from '../../router/page.js';
+import type { PageProps } from '../../router.js';
 import { RecordingList } from './recording-list.js';
 import { RecordingPage } from './recording-page.js';
 

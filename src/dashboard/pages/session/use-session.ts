@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 
 import type { RequestName, SessionInfo } from '../../../client/index.js';
-import type { Use } from '../../state/access.js';
+import type { Use } from '../../state/connection.js';
 import { useDashboard } from '../../state/context.js';
 
 const LOST = 'The connection is lost. What you have typed stays.';

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { JudgedCommand } from '../../../../src/dashboard/state/wire.js';
-import { judgedTree } from '../../../../src/dashboard/components/command/judged-tree.js';
-import { tokensOf } from '../../../../src/dashboard/components/command/shell-tokens.js';
-import { codePointsOf, piecesOf } from '../../../../src/dashboard/components/command/special-characters.js';
+import { judgedTree } from '../../../../src/dashboard/components/judged-commands.js';
+import { tokensOf } from '../../../../src/dashboard/components/shell-tokens.js';
+import { codePointsOf, piecesOf } from '../../../../src/dashboard/components/command-text.js';
 import { anyCharacter } from '../../../support/code-points.js';
 
 const text = fc.string({

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { formatSort, nextSort, parseSort, sorted } from '../../../../src/dashboard/components/table/sort.js';
-import { windowOf } from '../../../../src/dashboard/components/table/virtual-window.js';
+import { formatSort, nextSort, parseSort, sorted, windowOf } from '../../../../src/dashboard/components/data-table.js';
 
 describe('the window of a virtual list', () => {
   const view = { height: 100, rowHeight: 10, rows: 1000, overscan: 2 };

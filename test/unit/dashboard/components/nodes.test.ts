@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Answer } from '../../../../src/client/index.js';
-import { isOnNode, namesOf, workingNode } from '../../../../src/dashboard/components/nodes/nodes.js';
+import { isOnNode, namesOf, workingNode } from '../../../../src/dashboard/components/nodes.js';
 
 type Node = Answer<'list_nodes'>['nodes'][number];
 

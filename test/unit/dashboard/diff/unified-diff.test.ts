@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseDiff } from '../../../../src/dashboard/components/diff/unified-diff.js';
+import { parseDiff } from '../../../../src/dashboard/components/diff-view.js';
 
 const PATCH = `diff --git a/x.sql b/x.sql
 index 1..2 100644

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import { formatBytes, formatPercent, formatRate } from '../../../../src/dashboard/format/size.js';
-import { formatDuration, formatRelative } from '../../../../src/dashboard/format/time.js';
-import { countOf, either } from '../../../../src/dashboard/format/words.js';
+import {
+  countOf,
+  either,
+  formatBytes,
+  formatDuration,
+  formatPercent,
+  formatRate,
+  formatRelative,
+} from '../../../../src/dashboard/format.js';
 
 describe('formats of the dashboard', () => {
   it.each([

@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 
 import type { ConfirmationInfo } from '../../../../src/client/index.js';
 import { endCard, mergeCards } from '../../../../src/dashboard/pages/confirmations/cards.js';
-import { countdown } from '../../../../src/dashboard/pages/confirmations/countdown.js';
-import { outcomeText, refusalText } from '../../../../src/dashboard/pages/confirmations/outcome-text.js';
-import { whyNotApprove, whyNotReject } from '../../../../src/dashboard/pages/confirmations/why-not.js';
+import { countdown } from '../../../../src/dashboard/pages/confirmations/confirmation-card.js';
+import {
+  outcomeText,
+  refusalText,
+  whyNotApprove,
+  whyNotReject,
+} from '../../../../src/dashboard/pages/confirmations/decision-form.js';
 
 const info = (id: string, changes: Partial<ConfirmationInfo> = {}) =>
   ({

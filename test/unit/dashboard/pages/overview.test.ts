@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import type { SessionInfo } from '../../../../src/client/index.js';
-import { columnsOf, HOST_CARDS, samplesSince } from '../../../../src/dashboard/pages/overview/host-cards.js';
-import {
-  filterSessions,
-  parseFilters,
-  toggleFilter,
-} from '../../../../src/dashboard/pages/overview/session-filters.js';
-import { addSamples } from '../../../../src/dashboard/state/samples.js';
+import { columnsOf, HOST_CARDS, samplesSince } from '../../../../src/dashboard/pages/overview/host-panel.js';
+import { filterSessions, parseFilters, toggleFilter } from '../../../../src/dashboard/pages/overview/sessions-table.js';
+import { addSamples } from '../../../../src/dashboard/state/live.js';
 import type { HostSample } from '../../../../src/dashboard/state/wire.js';
 
 const sample = (seconds: number, cpu: number | null = 1): HostSample => ({

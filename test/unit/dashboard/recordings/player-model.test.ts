@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { CastEvent } from '../../../../src/core/recording.js';
-import { formatPosition } from '../../../../src/dashboard/format/position.js';
+import { formatPosition } from '../../../../src/dashboard/format.js';
 import { PlayerModel } from '../../../../src/dashboard/pages/recordings/player-model.js';
 
 const EVENTS: readonly CastEvent[] = [

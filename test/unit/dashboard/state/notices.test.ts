@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { Notices } from '../../../../src/dashboard/state/notices.js';
+import { Notices } from '../../../../src/dashboard/state/dashboard.js';
 
 describe('what is said to screen readers', () => {
   beforeEach(() => {

@@ -1,4 +1,4 @@
-import { formatBytes } from '../../../format/size.js';
+import { formatBytes } from '../../../format.js';
 import type { GapPiece, OutputPiece } from './screen-feed.js';
 
 const LF = 10;

@@ -1,7 +1,45 @@
 import type { AdapterClient, CommandResult, EventPayload, OutputStreamName } from '../../../../client/index.js';
+import { renderEvent, renderHeader } from '../../../../core/recording.js';
+import { formatDuration } from '../../../format.js';
 import type { CommandInfo } from '../../../state/wire.js';
-import { endLine, startLine } from './command-lines.js';
 import type { ScreenFeed } from './screen-feed.js';
+
+const BOLD_CYAN = '\u001b[1;36m';
+const BOLD = '\u001b[1m';
+const RED = '\u001b[31m';
+const RESET = '\u001b[0m';
+
+/** Most characters of a command in its line. */
+const MAX_CHARACTERS = 500;
+
+/** The line of a command in the terminal. */
+export function startLine({ command, args = [] }: Pick<CommandInfo, 'command' | 'args'>): string {
+  const text = [command, ...args].join(' ');
+  const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+  return `${BOLD_CYAN}❯${RESET} ${BOLD}${withoutControls(cut)}${RESET}`;
+}
+
+/** The line after a command that has not succeeded; empty for one that has. */
+export function endLine(result: EndedCommand): string {
+  const { exit_code: code, status, killed_by: killedBy, duration_ms: duration } = result;
+  if (code === 0) return '';
+  const what = status === 'completed' ? '' : ` ${status.replaceAll('_', ' ')}`;
+  const why = killedBy === null ? '' : ` by ${killedBy}`;
+  return `${RED}✗ exit ${code ?? '—'}${what}${why}${RESET} after ${formatDuration(duration)}`;
+}
+
+/** The fields of a result, or of a command info, about the end. */
+type EndedCommand = Pick<CommandResult, 'exit_code' | 'status' | 'killed_by' | 'duration_ms'>;
+
+/** A text with symbols for control characters: a command must not be able to change how the terminal shows it. */
+function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- they are what is replaced
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
+    const code = character.charCodeAt(0);
+    if (character === '\n') return '⏎ ';
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : '�';
+  });
+}
 
 /** Most output a second that is sent to this page, in bytes: many times what anybody can read. */
 const MAX_BYTES_PER_SECOND = 1024 * 1024;
@@ -14,7 +52,7 @@ const RUNNING_BYTES = 64 * 1024;
 const STREAMS = ['stdout', 'stderr'] as const;
 
 /** What a watcher needs, and tells. */
-export interface WatcherOptions {
+interface WatcherOptions {
   readonly client: AdapterClient;
   readonly sessionId: string;
   readonly feed: ScreenFeed;
@@ -177,3 +215,82 @@ export class SessionWatcher {
     return (await Promise.all(reads)).filter((tail) => tail !== undefined);
   }
 }
+
+/** Most bytes that are kept: some 50,000 lines. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** What an entry costs beside its bytes: thousands of short ones count too. */
+const ENTRY_BYTES = 100;
+
+/** Size of a terminal, in cells. */
+export interface TerminalSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** What the terminal got, or its new size. */
+interface Entry {
+  /** Milliseconds since the epoch; never less than that of the entry before. */
+  readonly at: number;
+  readonly what: Uint8Array | TerminalSize;
+}
+
+/** The newest of what a terminal has shown, with its times, for a file that players of asciicast can play. */
+export class SeenOutput {
+  #entries: Entry[] = [];
+  #head = 0;
+  #bytes = 0;
+  /** The size before the first entry. */
+  #size: TerminalSize = { cols: 80, rows: 24 };
+
+  /** Whether nothing was shown yet. */
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
+  }
+
+  /** Adds what the terminal got; the oldest is dropped above 4 MB. */
+  add(bytes: Uint8Array, at: number): void {
+    this.#push({ at, what: bytes });
+  }
+
+  /** Notes the size of the terminal. */
+  resize(size: TerminalSize, at: number): void {
+    if (this.isEmpty) this.#size = size;
+    else this.#push({ at, what: size });
+  }
+
+  /** Renders an asciicast file, version 2. */
+  toCast(title: string): string {
+    const entries = this.#entries.slice(this.#head);
+    const start = entries[0]?.at ?? 0;
+    const { cols: width, rows: height } = this.#size;
+    // Characters may go on in the next entry.
+    const decoder = new TextDecoder();
+    const events = entries.map(({ at, what }) => {
+      const seconds = (at - start) / 1000;
+      if (!(what instanceof Uint8Array)) return renderEvent(seconds, 'r', `${what.cols}x${what.rows}`);
+      const text = decoder.decode(what, { stream: true });
+      return text === '' ? '' : renderEvent(seconds, 'o', text);
+    });
+    return renderHeader({ version: 2, width, height, timestamp: Math.floor(start / 1000), title }) + events.join('');
+  }
+
+  #push(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#bytes += costOf(entry);
+    while (this.#bytes > MAX_BYTES && this.#head < this.#entries.length - 1) this.#dropOldest();
+    if (this.#head * 2 > this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#entries[this.#head];
+    if (!oldest) return;
+    this.#head += 1;
+    this.#bytes -= costOf(oldest);
+    if (!(oldest.what instanceof Uint8Array)) this.#size = oldest.what;
+  }
+}
+
+const costOf = ({ what }: Entry): number => ENTRY_BYTES + (what instanceof Uint8Array ? what.length : 0);

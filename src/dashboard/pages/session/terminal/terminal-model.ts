@@ -1,16 +1,91 @@
-import { type Signal, signal } from '@preact/signals';
+import { type ReadonlySignal, signal, type Signal } from '@preact/signals';
 
 import { ClientError } from '../../../../client/index.js';
-import { saveFile } from '../../../components/save-file.js';
-import { hrefOf } from '../../../router/route.js';
+import { saveFile } from '../../../components/button.js';
+import { hrefOf } from '../../../router.js';
 import type { Dashboard } from '../../../state/dashboard.js';
-import { FontSize } from './font-size.js';
-import { InputQueue } from './input-queue.js';
-import { ScreenFeed } from './screen-feed.js';
-import { SeenOutput } from './seen-output.js';
-import { SessionWatcher } from './session-watcher.js';
-import { TextLog } from './text-log.js';
+import { ScreenFeed, TextLog } from './screen-feed.js';
+import { SeenOutput, SessionWatcher } from './session-watcher.js';
 import type { ScreenListener, TerminalScreen } from './terminal-screen.js';
+
+const STORAGE_KEY = 'terminal-font-size';
+
+/** Sizes in CSS pixels. */
+const DEFAULT_PX = 13;
+const MIN_PX = 8;
+const MAX_PX = 32;
+
+/** A change of the size: by pixels, or back to the default. */
+export type FontSizeChange = 1 | -1 | 'default';
+
+const KEYS: { readonly [key: string]: FontSizeChange } = { '+': 1, '=': 1, '-': -1, '0': 'default' };
+
+/** The change that a key press in the terminal asks for, as in a browser; undefined for none. */
+export const fontSizeChangeOf = ({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): FontSizeChange | undefined =>
+  (ctrlKey || metaKey) && !altKey ? KEYS[key] : undefined;
+
+/** Size of the text of terminals, which this browser keeps. */
+class FontSize {
+  readonly #px = signal(stored());
+
+  /** The size in CSS pixels. */
+  get px(): ReadonlySignal<number> {
+    return this.#px;
+  }
+
+  /** Changes the size, within its bounds. */
+  change(change: FontSizeChange): void {
+    this.#px.value = change === 'default' ? DEFAULT_PX : bounded(this.#px.peek() + change);
+    localStorage.setItem(STORAGE_KEY, String(this.#px.peek()));
+  }
+}
+
+const bounded = (px: number): number => Math.min(MAX_PX, Math.max(MIN_PX, px));
+
+function stored(): number {
+  const found = Number(localStorage.getItem(STORAGE_KEY) ?? DEFAULT_PX);
+  return Number.isInteger(found) ? bounded(found) : DEFAULT_PX;
+}
+
+/** Keys for a terminal: in order, one request under way; what is typed meanwhile is joined into the next one. */
+export class InputQueue {
+  readonly #send: (data: string) => Promise<unknown>;
+  readonly #onProblem: (error: unknown) => void;
+  #waiting = '';
+  #isBusy = false;
+
+  /**
+   * @param send sends keys; the next ones wait for it
+   * @param onProblem gets the error of a request that failed: what waited then is dropped, since it was typed for
+   * something else
+   */
+  constructor(send: (data: string) => Promise<unknown>, onProblem: (error: unknown) => void) {
+    this.#send = send;
+    this.#onProblem = onProblem;
+  }
+
+  /** Sends keys after those before. */
+  type(data: string): void {
+    this.#waiting += data;
+    if (!this.#isBusy) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isBusy = true;
+    try {
+      while (this.#waiting !== '') {
+        const data = this.#waiting;
+        this.#waiting = '';
+        await this.#send(data);
+      }
+    } catch (error) {
+      this.#waiting = '';
+      this.#onProblem(error);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
 
 /** Most output that waits to be shown, in bytes. */
 const MAX_WAITING_BYTES = 256 * 1024;

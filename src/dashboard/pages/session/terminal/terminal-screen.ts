@@ -4,11 +4,11 @@ import { Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 
 import { useCurrentWidths } from './character-width.js';
-import { type FontSizeChange, fontSizeChangeOf } from './font-size.js';
+import { type FontSizeChange, fontSizeChangeOf } from './terminal-model.js';
 import { paletteOf } from './palette.js';
 import { parseGapLink, renderGap, renderMark, renderOutput } from './render-piece.js';
 import type { ScreenFeed, ScreenPiece } from './screen-feed.js';
-import type { TerminalSize } from './seen-output.js';
+import type { TerminalSize } from './session-watcher.js';
 import { selectMatch } from './terminal-search.js';
 
 /** Most bytes that xterm.js has not yet parsed: little, since what waits there cannot be dropped. */

@@ -1,20 +1,87 @@
-import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { useSignal } from '@preact/signals';
+import './terminal.css';
 
-import { Button } from '../../../components/button.js';
+import { useSignal } from '@preact/signals';
+import type { JSX, RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+import type { SessionInfo } from '../../../../client/index.js';
+import { Button, Reload } from '../../../components/button.js';
 import { Dialog } from '../../../components/dialog.js';
-import { Reload } from '../../../components/reload.js';
-import { countOf } from '../../../format/words.js';
+import { countOf } from '../../../format.js';
+import { useCode } from '../../../state/code.js';
 import { useDashboard } from '../../../state/context.js';
-import { useCode } from '../../../state/code/use-code.js';
 import type { ViewedSession } from '../use-session.js';
 import type { TerminalModel } from './terminal-model.js';
 import { TerminalTools } from './terminal-tools.js';
-import { TextView } from './text-view.js';
-import { useTerminalSize } from './use-terminal-size.js';
+import type { LogLine } from './screen-feed.js';
 
-import './terminal.css';
+/** Least time between two computations of the lines, in milliseconds. */
+const REFRESH_MS = 500;
+
+const SOURCES: { readonly [S in LogLine['source']]: string } = {
+  stdout: '',
+  stderr: 'stderr: ',
+  command: 'command: ',
+  gap: 'gap: ',
+};
+
+/** The lines, and how much had been shown then. */
+const viewOf = ({ shown, log }: TerminalModel): { readonly shown: number; readonly lines: readonly LogLine[] } => ({
+  shown: shown.peek(),
+  lines: log.lines(),
+});
+
+/** The output as a list of lines: for screen readers, and for copying. */
+function TextView({ model }: { readonly model: TerminalModel }): JSX.Element {
+  // With the count that they belong to: more may come before the effect is run.
+  const view = useSignal(viewOf(model));
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (view.peek().shown !== model.shown.peek()) view.value = viewOf(model);
+    }, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [model]);
+  return (
+    <div class="text-log" role="log" aria-label="Output as text" tabIndex={0}>
+      <ol>
+        {view.value.lines.map(({ id, source, text }) => (
+          <li key={id} class={source}>
+            {SOURCES[source] === '' ? null : <span class="source">{SOURCES[source]}</span>}
+            {text}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/**
+ * Gives the terminal the size of its text, and its own: that of the session while a command has the terminal, whose output is for that size;
+ * else what there is room for.
+ */
+function useTerminalSize(
+  model: TerminalModel,
+  { cols, rows, running_command: running }: SessionInfo,
+  element: RefObject<HTMLElement | null>,
+): void {
+  const screen = model.screen.value;
+  const isTty = running?.tty === true;
+  const px = model.fontSize.px.value;
+  useEffect(() => {
+    if (!screen || !element.current?.parentElement) return undefined;
+    screen.fontSize = px;
+    const apply = () => {
+      const room = screen.room;
+      if (isTty) screen.resize(cols, rows);
+      else if (room) screen.resize(room.cols, room.rows);
+    };
+    const observer = new ResizeObserver(apply);
+    observer.observe(element.current.parentElement);
+    return () => {
+      observer.disconnect();
+    };
+  }, [screen, cols, rows, isTty, px]);
+}
 
 interface TerminalViewProps {
   readonly session: ViewedSession;

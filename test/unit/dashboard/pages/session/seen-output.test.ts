@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { parseCast } from '../../../../../src/core/recording.js';
-import { SeenOutput } from '../../../../../src/dashboard/pages/session/terminal/seen-output.js';
+import { SeenOutput } from '../../../../../src/dashboard/pages/session/terminal/session-watcher.js';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const MIB = 1024 * 1024;

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import { CommandHistory } from '../../../../../src/dashboard/pages/session/controls/command-history.js';
-import { endLine, startLine } from '../../../../../src/dashboard/pages/session/terminal/command-lines.js';
-import { InputQueue } from '../../../../../src/dashboard/pages/session/terminal/input-queue.js';
+import { CommandHistory } from '../../../../../src/dashboard/pages/session/controls.js';
+import { endLine, startLine } from '../../../../../src/dashboard/pages/session/terminal/session-watcher.js';
+import { InputQueue } from '../../../../../src/dashboard/pages/session/terminal/terminal-model.js';
 import {
   parseGapLink,
   renderGap,
   renderOutput,
 } from '../../../../../src/dashboard/pages/session/terminal/render-piece.js';
-import type { OutputPiece } from '../../../../../src/dashboard/pages/session/terminal/screen-feed.js';
-import { TextLog } from '../../../../../src/dashboard/pages/session/terminal/text-log.js';
+import { type OutputPiece, TextLog } from '../../../../../src/dashboard/pages/session/terminal/screen-feed.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (data: Uint8Array) => new TextDecoder().decode(data);

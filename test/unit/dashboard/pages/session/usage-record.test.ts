@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import {
   EMPTY_RECORD,
+  type SeenWarning,
   type UsageRecord,
   withSample,
   withWarning,
-} from '../../../../../src/dashboard/pages/session/limits/usage-record.js';
-import type { SeenWarning } from '../../../../../src/dashboard/pages/session/limits/warnings.js';
+} from '../../../../../src/dashboard/pages/session/limits-view.js';
 
 const seen = (at: number): SeenWarning => ({
   at,

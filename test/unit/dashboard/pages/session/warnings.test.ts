@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { nameWithMarks, placeMarks } from '../../../../../src/dashboard/components/chart/marks.js';
-import { LIMIT_ROWS } from '../../../../../src/dashboard/pages/session/limits/limit-rows.js';
+import { nameWithMarks, placeMarks } from '../../../../../src/dashboard/components/chart.js';
 import {
+  LIMIT_ROWS,
   marksOf,
   type Resource,
   type SeenWarning,
-} from '../../../../../src/dashboard/pages/session/limits/warnings.js';
+} from '../../../../../src/dashboard/pages/session/limits-view.js';
 
 /** A time of day in the zone of this machine, as the page shows it. */
 const AT = new Date(2026, 0, 31, 12, 3, 4).getTime();

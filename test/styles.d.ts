@@ -1,0 +1,2 @@
+/** The style sheets that pages of the dashboard import. */
+declare module '*.css';
