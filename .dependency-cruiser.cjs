@@ -25,8 +25,8 @@ module.exports = {
     {
       name: 'program-families-are-independent',
       severity: 'error',
-      from: { path: '^src/core/policy/programs/([^/]+)/' },
-      to: { path: '^src/core/policy/programs/', pathNot: '^src/core/policy/programs/$1/' },
+      from: { path: '^src/core/policy/programs/([a-z]+)[^/]*\\.ts$', pathNot: '/programs\\.ts$' },
+      to: { path: '^src/core/policy/programs/', pathNot: '^src/core/policy/programs/$1' },
     },
     layer('files-import-nothing', '^src/files/', ['^src/files/']),
     layer('config-imports-core', '^src/config/', ['^src/(core|files|config)/']),

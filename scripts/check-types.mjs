@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const COMPILER = fileURLToPath(new URL('../node_modules/@typescript/native/bin/tsc', import.meta.url));
-const PROJECTS = ['tsconfig.json', 'src/dashboard/tsconfig.json'];
+const PROJECTS = ['tsconfig.json', 'src/dashboard/tsconfig.json', 'test/unit/dashboard/tsconfig.json'];
 
 const failed = PROJECTS.filter((project) => {
   const { status, error } = spawnSync(process.execPath, [COMPILER, '-p', project, '--noEmit'], { stdio: 'inherit' });

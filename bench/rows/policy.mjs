@@ -1,8 +1,8 @@
 import { parse } from 'unbash';
 
-import { factsOfFreshShell } from '../../dist/core/policy/model/facts.js';
-import { decide } from '../../dist/core/policy/decision/policy.js';
-import { PRESETS } from '../../dist/core/policy/decision/presets.js';
+import { factsOfFreshShell } from '../../dist/core/policy/model.js';
+import { decide } from '../../dist/core/policy/policy.js';
+import { PRESETS } from '../../dist/core/policy/policy.js';
 import { requests } from '../../dist/core/protocol/requests.js';
 import { inRounds } from '../measure.mjs';
 

@@ -10,9 +10,9 @@ import {
 import type { Log } from '../core/log.js';
 import type { Metrics } from '../core/metrics.js';
 import type { Notification } from '../core/notifications.js';
-import { type Policy, withoutCheckpoints } from '../core/policy/decision/policy.js';
-import { compileRule } from '../core/policy/decision/rules.js';
-import type { PolicyFacts } from '../core/policy/model/facts.js';
+import { type Policy, withoutCheckpoints } from '../core/policy/policy.js';
+import { compileRule } from '../core/policy/rules.js';
+import type { PolicyFacts } from '../core/policy/model.js';
 import type { SecretMask } from '../core/secrets.js';
 import { OpenAiReviewer, ProviderReviewer } from '../llm/review.js';
 import type { Access } from '../services/access/access.js';

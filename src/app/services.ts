@@ -4,7 +4,7 @@ import { examinedSettings, ownFiles, runsCommands } from '../config/derive.js';
 import { type Configuration, withDaemon } from '../config/model/configuration.js';
 import { type AuditEventName, auditPrincipal } from '../core/audit.js';
 import type { ConfirmationMode } from '../core/confirmation.js';
-import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
+import { COMMAND_CLASSES } from '../core/policy/model.js';
 import { examineMachine } from '../doctor/doctor.js';
 import { examineLlmProviders } from '../doctor/llm.js';
 import { examineUsers } from '../doctor/engine.js';

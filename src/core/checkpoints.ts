@@ -1,4 +1,4 @@
-import { mayMatch } from './policy/paths/paths.js';
+import { mayMatch } from './policy/paths.js';
 
 /**
  * A file name or path as its bytes, one character (U+0000 to U+00FF) for each: names on Linux need not be UTF-8, and

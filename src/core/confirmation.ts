@@ -1,6 +1,6 @@
 import type { PolicyRequest } from './policy/analysis/inspection.js';
-import type { PolicyVerdict } from './policy/decision/policy.js';
-import type { CommandClass } from './policy/model/classes.js';
+import type { PolicyVerdict } from './policy/policy.js';
+import type { CommandClass } from './policy/model.js';
 import type { Principal } from './principal.js';
 
 /** Input of `command_sha256`, as UTF-8: the text, followed by any arguments, each after a NUL. */

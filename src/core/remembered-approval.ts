@@ -2,12 +2,10 @@ import { type Command, parse } from 'unbash';
 
 import type { ConfirmationMode } from './confirmation.js';
 import type { PolicyRequest } from './policy/analysis/inspection.js';
-import type { PolicyVerdict } from './policy/decision/policy.js';
-import { findRuleFaults, type TestedRule } from './policy/decision/rule-tests.js';
-import type { CommandClass } from './policy/model/classes.js';
-import { factsOfFreshShell } from './policy/model/facts.js';
-import { POLICY_LIMITS } from './policy/model/limits.js';
-import { directoryOf, normalizePath } from './policy/paths/paths.js';
+import type { PolicyVerdict } from './policy/policy.js';
+import { findRuleFaults, type TestedRule } from './policy/rules.js';
+import { type CommandClass, factsOfFreshShell, POLICY_LIMITS } from './policy/model.js';
+import { directoryOf, normalizePath } from './policy/paths.js';
 import { readCommand } from './policy/subject/read-command.js';
 
 /** How long an approval may be remembered: until its session ends, for 60 minutes, or until it is revoked. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { PolicyVerdict } from './policy/decision/policy.js';
+import type { PolicyVerdict } from './policy/policy.js';
 
 /** The facts that a reviewer receives. Values of variables are not included, since they may be secrets. */
 export interface ReviewQuestion {

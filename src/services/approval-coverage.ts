@@ -10,9 +10,9 @@ import {
   type Unrecognisable,
 } from '../core/remembered-approval.js';
 import type { PolicyRequest } from '../core/policy/analysis/inspection.js';
-import type { PolicyVerdict } from '../core/policy/decision/policy.js';
-import { isWithin } from '../core/policy/paths/paths.js';
-import { isStandardProgram } from '../core/policy/words/program-name.js';
+import type { PolicyVerdict } from '../core/policy/policy.js';
+import { isWithin } from '../core/policy/paths.js';
+import { isStandardProgram } from '../core/policy/words/program-knowledge.js';
 import type { SandboxProfile } from '../core/sandbox.js';
 import { findProgram } from '../engine/shells/list.js';
 import { contentOf, realPathOf } from '../engine/system/local-files.js';

@@ -22,8 +22,8 @@ import {
 import { AdapterError } from '../core/errors.js';
 import { approvalIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Log } from '../core/log.js';
-import type { TestedRule } from '../core/policy/decision/rule-tests.js';
-import { COMMAND_CLASSES } from '../core/policy/model/classes.js';
+import type { TestedRule } from '../core/policy/rules.js';
+import { COMMAND_CLASSES } from '../core/policy/model.js';
 import type { RememberedInfo, RememberedSummary } from '../core/protocol/remembered.js';
 import { writePrivateFile } from '../engine/system/private-file.js';
 import { randomBytes } from '../engine/system/random.js';

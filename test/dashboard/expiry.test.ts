@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import { hrefOf } from '../../src/dashboard/router.js';
+import { hrefOf } from '../../src/dashboard/route.js';
 import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { hrefOf } from '../../src/dashboard/router.js';
+import { hrefOf } from '../../src/dashboard/route.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 
 const it = dashboardTest({});

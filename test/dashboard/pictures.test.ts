@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { hrefOf } from '../../src/dashboard/router.js';
+import { hrefOf } from '../../src/dashboard/route.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';

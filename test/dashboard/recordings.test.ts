@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
 import { parseCast } from '../../src/core/recording.js';
-import { hrefOf } from '../../src/dashboard/router.js';
+import { hrefOf } from '../../src/dashboard/route.js';
 import type { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
-import { hrefOf } from '../../src/dashboard/router.js';
+import { hrefOf } from '../../src/dashboard/route.js';
 import { eventually } from '../support/measure.js';
 import { WireClient } from '../support/wire.js';
 import { dashboardTest } from './harness/dashboard-test.js';

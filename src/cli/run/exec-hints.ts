@@ -50,7 +50,7 @@ export async function showHints(context: Context, client: AdapterClient, command
 async function readsTyping([command, ...args]: HintedCommand['words']): Promise<string | undefined> {
   const [{ inspect }, { factsOfFreshShell }] = await Promise.all([
     import('../../core/policy/analysis/inspect.js'),
-    import('../../core/policy/model/facts.js'),
+    import('../../core/policy/model.js'),
   ]);
   const facts = factsOfFreshShell('/', { typing: { input: true, screen: false } });
   const { commands } = inspect({ command, ...(args.length > 0 && { args }) }, facts);

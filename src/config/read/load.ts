@@ -13,7 +13,7 @@ import {
   type ModelSettings,
   NORMALIZERS,
 } from '../../core/llm/settings.js';
-import { findRuleFaults } from '../../core/policy/decision/rule-tests.js';
+import { findRuleFaults } from '../../core/policy/rules.js';
 import { oneOf, secondsToMs, time } from '../fields.js';
 import type { Configuration } from '../model/configuration.js';
 import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 
 import { findNearest } from '../../core/plain-issue.js';
-import type { RuleFault, TestedRule } from '../../core/policy/decision/rule-tests.js';
+import type { RuleFault, TestedRule } from '../../core/policy/rules.js';
 import { MASK, SecretMask } from '../../core/secrets.js';
 import type { PathDefault } from '../fields.js';
 import { type Configuration, homeOf, toConfiguration, userDirectory } from '../model/configuration.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ConfirmationMode } from '../../core/confirmation.js';
 import { LLM_PROVIDERS } from '../../core/llm/settings.js';
-import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/model/classes.js';
-import { type ClassActions, PRESET_NAMES, PRESETS } from '../../core/policy/decision/presets.js';
+import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/model.js';
+import { type ClassActions, PRESET_NAMES, PRESETS } from '../../core/policy/policy.js';
 import { choice, type Described, described, duration, flag, oneOf, optionalText, secret, text } from '../fields.js';
 
 /** The modes by their names in the file, in the order of the documentation. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { CONFIRMATION_MODES, CONFIRMATION_OUTCOMES } from '../confirmation.js';
-import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/model/classes.js';
+import { COMMAND_CLASSES, POLICY_ACTIONS } from '../policy/model.js';
 import {
   checkpointId,
   commandId,

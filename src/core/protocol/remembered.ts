@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { REMEMBER_SCOPES } from '../remembered-approval.js';
-import { COMMAND_CLASSES } from '../policy/model/classes.js';
+import { COMMAND_CLASSES } from '../policy/model.js';
 import { approvalId, sessionId, timestamp } from './fields.js';
 
 /** How long an approval is remembered. */

@@ -5,7 +5,8 @@ import { useEffect } from 'preact/hooks';
 import { Dialog } from '../components/dialog.js';
 import { takesText } from '../components/text-field.js';
 import { pages, pagesFor } from '../pages/pages.js';
-import { hrefOf, type Router } from '../router.js';
+import { type Router } from '../router.js';
+import { hrefOf } from '../route.js';
 import { useDashboard } from '../state/context.js';
 
 /** What a key press means. */

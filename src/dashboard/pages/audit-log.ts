@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Answer, EventPayload } from '../../client/index.js';
 import { type AuditQuery, matchesQuery } from '../../core/audit.js';
 import type { Tone } from '../components/tone.js';
-import type { Route } from '../router.js';
+import type { Route } from '../route.js';
 import type { DaemonConnection } from '../state/connection.js';
 import { useDashboard } from '../state/context.js';
 import { messageOf } from '../state/use-answer.js';

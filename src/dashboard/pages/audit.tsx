@@ -14,7 +14,8 @@ import { type ClusterNodes, NodeSelect, useNodes } from '../components/nodes.js'
 import { PageHead, Panel } from '../components/panel.js';
 import { Empty, Loading, Problem } from '../components/states.js';
 import { countOf, formatClock, formatDateTime } from '../format.js';
-import { hrefOf, type PageProps } from '../router.js';
+import { type PageProps } from '../router.js';
+import { hrefOf } from '../route.js';
 import { useDashboard } from '../state/context.js';
 import { type LoadedAnswer, useAnswer } from '../state/use-answer.js';
 import {

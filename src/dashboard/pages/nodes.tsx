@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../components/data-table.js';
 import { PageHead, Panel } from '../components/panel.js';
 import { Empty, Loading, Problem } from '../components/states.js';
 import { Ago } from '../components/time.js';
-import { hrefOf } from '../router.js';
+import { hrefOf } from '../route.js';
 import { useDashboard } from '../state/context.js';
 import { useAction } from '../state/use-answer.js';
 import type { Node } from '../state/wire.js';

@@ -2,7 +2,8 @@ import { computed, effect, type ReadonlySignal, type Signal, signal } from '@pre
 
 import type { ConfirmationInfo } from '../../client/index.js';
 import { countOf } from '../format.js';
-import { hrefOf, type Router } from '../router.js';
+import { type Router } from '../router.js';
+import { hrefOf } from '../route.js';
 import type { LiveData } from './live.js';
 import type { Notices } from './dashboard.js';
 

@@ -12,7 +12,7 @@ import {
 } from '../../client/index.js';
 import { PERMISSIONS } from '../../core/protocol/permissions.js';
 import { either } from '../format.js';
-import { decodeSegment } from '../router.js';
+import { decodeSegment } from '../route.js';
 import { messageOf } from './use-answer.js';
 import type { AccessInfo } from './wire.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-import { mayMatch } from '../../core/policy/paths/paths.js';
+import { mayMatch } from '../../core/policy/paths.js';
 import {
   bubblewrapArguments,
   coversOf,

@@ -7,7 +7,7 @@ import { AdapterError } from '../../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Metrics } from '../../core/metrics.js';
 import type { Notifier } from '../../core/notifications.js';
-import type { CommandClass } from '../../core/policy/model/classes.js';
+import type { CommandClass } from '../../core/policy/model.js';
 import type { Request } from '../../core/protocol/requests.js';
 import { chooseProfile, type SandboxProfile } from '../../core/sandbox.js';
 import type { SecretMask } from '../../core/secrets.js';

@@ -6,7 +6,7 @@ import type { RememberedApproval } from '../../core/remembered-approval.js';
 import type { ReviewQuestion, ReviewVerdict } from '../../core/review.js';
 import { AdapterError } from '../../core/errors.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
-import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/outcome.js';

@@ -11,7 +11,7 @@ import {
   wayOf,
 } from '../../core/confirmation.js';
 import { confirmationIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
-import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/outcome.js';

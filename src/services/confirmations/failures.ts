@@ -1,6 +1,6 @@
 import type { ConfirmationOutcome } from '../../core/confirmation.js';
 import { AdapterError } from '../../core/errors.js';
-import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { Request } from '../../core/protocol/requests.js';
 import { contentOf, realPathOf } from '../../engine/system/local-files.js';
 import type { Confirmation, Decision } from './confirmation.js';

@@ -2,10 +2,9 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
-import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
-import type { FileFacts, PolicyFacts } from '../../core/policy/model/facts.js';
-import type { Finding } from '../../core/policy/model/finding.js';
-import { isWithin } from '../../core/policy/paths/paths.js';
+import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/policy.js';
+import type { FileFacts, Finding, PolicyFacts } from '../../core/policy/model.js';
+import { isWithin } from '../../core/policy/paths.js';
 import { followLinks, readRegularFile, statOf } from '../../engine/system/local-files.js';
 import { slowMounts } from '../../engine/system/mounts.js';
 

@@ -2,7 +2,7 @@ import type { Principal } from '../../core/principal.js';
 import type { AuditTrail } from '../../core/audit.js';
 import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
-import { confirmInstead, type PolicyVerdict } from '../../core/policy/decision/policy.js';
+import { confirmInstead, type PolicyVerdict } from '../../core/policy/policy.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { decideHere } from './decide-here.js';
 import {

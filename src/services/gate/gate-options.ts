@@ -3,7 +3,7 @@ import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/aud
 import { AdapterError, type ErrorDetails } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
-import type { Policy, PolicyVerdict } from '../../core/policy/decision/policy.js';
+import type { Policy, PolicyVerdict } from '../../core/policy/policy.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import { refusesSyntax } from '../../engine/shells/syntax-check.js';

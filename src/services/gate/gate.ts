@@ -1,10 +1,9 @@
 import type { Principal } from '../../core/principal.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
-import { confirmInstead, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
-import type { CommandClass } from '../../core/policy/model/classes.js';
-import type { PolicyFacts } from '../../core/policy/model/facts.js';
+import { confirmInstead, decide, type Policy, type PolicyVerdict } from '../../core/policy/policy.js';
+import type { CommandClass, PolicyFacts } from '../../core/policy/model.js';
 import { readShownVariables, type ShownVariable } from '../../core/policy/words/saved-state.js';
-import { findUsedVariables } from '../../core/policy/words/variables/used-variables.js';
+import { findUsedVariables } from '../../core/policy/variables/variables.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { JudgedPlace } from '../approval-coverage.js';

@@ -7,9 +7,8 @@ import {
   NO_TYPING,
   type PolicyFacts,
   type TypingFacts,
-} from '../../core/policy/model/facts.js';
-import { readSavedState } from '../../core/policy/words/saved-state.js';
-import { type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
+} from '../../core/policy/model.js';
+import { readSavedState, type ShellNames, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Executions } from '../executions.js';
 

@@ -1,8 +1,8 @@
 import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/decision/policy.js';
-import type { PolicyFacts } from '../../core/policy/model/facts.js';
-import { isStandardProgram } from '../../core/policy/words/program-name.js';
+import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/policy.js';
+import type { PolicyFacts } from '../../core/policy/model.js';
+import { isStandardProgram } from '../../core/policy/words/program-knowledge.js';
 import type { Request } from '../../core/protocol/requests.js';
 import { sourced, type Startup } from '../../core/startup-text.js';
 import type { Caller } from '../registry/caller.js';

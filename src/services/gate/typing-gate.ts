@@ -1,14 +1,14 @@
 import type { Principal } from '../../core/principal.js';
-import type { PolicyFacts } from '../../core/policy/model/facts.js';
+import type { PolicyFacts } from '../../core/policy/model.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import {
   decideTyping,
   type Policy,
   type PolicyVerdict,
   type TypingVerdict,
-} from '../../core/policy/decision/policy.js';
-import { continueLine, hasEditingKeys, isHarmlessTyping } from '../../core/policy/subject/typed-input.js';
-import { withoutTypedText } from '../../core/policy/decision/typed-verdict.js';
+  withoutTypedText,
+} from '../../core/policy/policy.js';
+import { continueLine, hasEditingKeys, isHarmlessTyping } from '../../core/policy/subject/read-command.js';
 import type { TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { ForegroundProgram } from '../../engine/command/foreground.js';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import type { PolicyVerdict } from '../../core/policy/decision/policy.js';
-import type { CommandClass } from '../../core/policy/model/classes.js';
+import type { PolicyVerdict } from '../../core/policy/policy.js';
+import type { CommandClass } from '../../core/policy/model.js';
 import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
 import { type CommandInfo, type CommandResult, MAX_LISTED_COMMAND } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';

@@ -1,6 +1,5 @@
 import { checkHealth, CORE_TOOLS, disturbedModes, type HealthFacts, type HealthWarning } from '../../core/health.js';
-import { readSavedState } from '../../core/policy/words/saved-state.js';
-import { UNKNOWN_NAMES } from '../../core/policy/words/shell-names.js';
+import { readSavedState, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import { diskSpaceOf } from '../../engine/system/machine.js';
 import { isDirectory } from '../../engine/system/local-files.js';

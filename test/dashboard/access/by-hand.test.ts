@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { PERMISSIONS } from '../../../src/core/protocol/permissions.js';
-import { hrefOf } from '../../../src/dashboard/router.js';
+import { hrefOf } from '../../../src/dashboard/route.js';
 import { WireClient } from '../../support/wire.js';
 import { dashboardTest } from '../harness/dashboard-test.js';
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-import { hrefOf } from '../../../src/dashboard/router.js';
+import { hrefOf } from '../../../src/dashboard/route.js';
 import type { WireClient } from '../../support/wire.js';
 
 /** A view of a page: how it is reached, and when it is complete. */

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 
-import { PRESET_NAMES, type PresetName } from '../../../src/core/policy/decision/presets.js';
-import type { PolicyVerdict } from '../../../src/core/policy/decision/policy.js';
-import { COMMAND_CLASSES, POLICY_ACTIONS } from '../../../src/core/policy/model/classes.js';
+import { type PolicyVerdict, PRESET_NAMES, type PresetName } from '../../../src/core/policy/policy.js';
+import { COMMAND_CLASSES, POLICY_ACTIONS } from '../../../src/core/policy/model.js';
 import { verdictOn } from '../../unit/core/policy/support.js';
 import { noOpsAround } from './no-ops.js';
 

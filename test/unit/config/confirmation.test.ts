@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { COMMAND_CLASSES } from '../../../src/core/policy/model/classes.js';
-import { PRESETS } from '../../../src/core/policy/decision/presets.js';
+import { COMMAND_CLASSES } from '../../../src/core/policy/model.js';
+import { PRESETS } from '../../../src/core/policy/policy.js';
 import { BARE_ENV, load, problemsOf } from './support.js';
 
 describe('confirmation', () => {

@@ -1,27 +1,105 @@
 import { parse } from 'unbash';
 
-import { literal, UNKNOWN, type VariableLookup } from '../words/argument.js';
-import { judgeAssignments } from '../subject/assignments.js';
-import type { CommandClass } from '../model/classes.js';
-import type { PolicyFacts } from '../model/facts.js';
-import type { Finding, JudgedCommand } from '../model/finding.js';
-import type { AnalysisFacts } from '../paths/path-kinds.js';
-import { directoryOf } from '../paths/paths.js';
+import { type CommandClass, type Finding, type JudgedCommand, POLICY_LIMITS, type PolicyFacts } from '../model.js';
+import { type AnalysisFacts, isSecret } from '../path-kinds.js';
+import { directoryOf, resolvePath } from '../paths.js';
 import { PROGRAMS } from '../programs/programs.js';
-import type { AnalysisContext } from '../words/analysis-context.js';
-import { judgeSimpleCommand } from './judge-command.js';
-import { POLICY_LIMITS } from '../model/limits.js';
-import { commandsInFish } from '../words/fish-text.js';
-import { whyForeign } from '../words/foreign-text.js';
-import { findUnfitness } from './pre-checks.js';
-import { isOwnFunction } from '../words/saved-state.js';
-import type { Scope, SimpleCommand } from '../words/simple-command.js';
+import { judgeAssignments } from '../subject/assignments.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
-import { shorten } from '../words/shown-text.js';
-import { findMentionedSecret } from './mentions.js';
-import { type Inspection, type PolicyRequest, stdinOf } from './inspection.js';
-import { Walk } from './walk.js';
+import type { AnalysisContext } from '../words/analysis-context.js';
+import { literal, UNKNOWN, type VariableLookup } from '../words/argument.js';
+import { commandsInFish, whyForeign } from '../words/fish-text.js';
+import { isOwnFunction } from '../words/saved-state.js';
+import { type Scope, shorten, type SimpleCommand } from '../words/simple-command.js';
 import { WrittenFiles } from '../words/written-files.js';
+import { type Inspection, type PolicyRequest, stdinOf } from './inspection.js';
+import { judgeSimpleCommand } from './judge-command.js';
+import { Walk } from './walk.js';
+
+/** A rule that a text must meet before it is parsed, and the message when it does not. */
+interface PreCheck {
+  readonly test: (text: string) => boolean;
+  readonly reason: string;
+}
+
+const { maxTextLength, maxBlanks, maxHereDocuments } = POLICY_LIMITS;
+
+/** Formats, separators, fillers, and blanks that are not blanks to a shell. */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+
+/** More blanks or empty lines in a row than a text may have. */
+const PADDING = new RegExp(`[ \\t]{${maxBlanks + 1}}|\\n[ \\t]*(?:\\n[ \\t]*){${maxBlanks}}`);
+
+/**
+ * Conditions that make a text unfit to be judged. With each of these, a reader or the parser sees another command than
+ * the shell.
+ */
+const PRE_CHECKS: readonly PreCheck[] = [
+  {
+    test: (text) => text.length > maxTextLength,
+    reason: `the command is longer than ${maxTextLength} characters: put it into a file`,
+  },
+  {
+    test: (text) => text.includes('\r\n'),
+    reason: 'the command has Windows line ends (CR LF): end its lines with LF alone',
+  },
+  {
+    // oxlint-disable-next-line no-control-regex -- they are what is looked for
+    test: (text) => /[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text),
+    reason: 'the command has control characters: write them as escapes, as in printf',
+  },
+  {
+    // Joiners and variation selectors of emoji are valid after other non-ASCII characters.
+    test: (text) => INVISIBLE.test(text.replace(/(?<=[^\p{ASCII}])[\ufe0f\u200d]/gu, '')),
+    reason: 'the command has invisible or direction-changing characters: leave them out',
+  },
+  {
+    test: (text) => /[\ud800-\udfff]/u.test(text),
+    reason: 'the command has half a character (a lone surrogate)',
+  },
+  {
+    test: (text) => PADDING.test(text),
+    reason: `the command has more than ${maxBlanks} blanks or empty lines in a row, which hides what follows`,
+  },
+  {
+    test: (text) => text.split('<<', maxHereDocuments + 2).length > maxHereDocuments + 1,
+    reason: `the command has more than ${maxHereDocuments} here-documents`,
+  },
+];
+
+/** The reason why a text cannot be judged; undefined when it can be parsed. */
+function findUnfitness(text: string): string | undefined {
+  return PRE_CHECKS.find(({ test }) => test(text))?.reason;
+}
+
+/** Most words of a text that are looked at. */
+const MAX_WORDS = 512;
+/** Ends of words, also within expansions: `${f:-~/.ssh/id_rsa}`. */
+const SEPARATORS = /[\s;&|()<>=`]+|:[-=+?]|(?<!\w):|\$\{\w+|[{},]+(?=[~/.])|[{}]+$/;
+
+/** Where words may end as well: at braces and commas. */
+const ALL_SEPARATORS = /[\s;&|()<>=`{},:]+/;
+
+/**
+ * Finds a word in a text that is the path of a file with credentials. Variables and braces in it stand for any name. The
+ * words of nested texts are found, too.
+ */
+function findMentionedSecret(text: string, facts: AnalysisFacts): string | undefined {
+  const plain = text.replaceAll(/["'\\]/g, '').replaceAll(/\$\{?HOME[^}/\s]*\}?/g, '~');
+  const words = [...plain.split(SEPARATORS), ...plain.split(ALL_SEPARATORS)];
+  return words.slice(0, MAX_WORDS).find((word) => isSecretWord(word, facts));
+}
+
+function isSecretWord(word: string, facts: AnalysisFacts): boolean {
+  const pattern = word.replaceAll(/\{[^}]*\}|\$\w+/g, '*').replace(/[{}]+$/, '');
+  if (!/[A-Za-z]{2}|^\.[A-Za-z]/.test(pattern) || /^-/.test(pattern)) return false;
+  const path = pattern
+    .replace(/^~(?=\/|$)/, facts.home ?? '/home/any')
+    .replace(/^~(\w+)/, '/home/$1')
+    .replace(/^~\+/, '.');
+  const isGlob = /[*?[]/.test(path);
+  return resolvePath(path, facts.directories).some((place) => place !== undefined && isSecret(place, facts, isGlob));
+}
 
 /** Words that begin grammatical constructs of the shell: an alias with such a name changes how a text is parsed. */
 const KEYWORDS =

@@ -1,4 +1,4 @@
-import type { Finding, JudgedCommand } from '../model/finding.js';
+import type { Finding, JudgedCommand } from '../model.js';
 import type { Stdin } from '../words/simple-command.js';
 
 /** A request to analyse. */

@@ -1,25 +1,24 @@
 import { type Argument, literal } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
-import type { PolicyFacts } from '../model/facts.js';
-import type { JudgedCommand } from '../model/finding.js';
+import type { JudgedCommand, PolicyFacts } from '../model.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
-import { judgeOwn, judgeProgram } from '../subject/judge-program.js';
-import { PROGRAMS } from '../programs/programs.js';
-import { isStandardProgram } from '../words/program-name.js';
-import { judgeRedirects } from '../subject/redirects.js';
-import { judgeWrittenProgram } from '../subject/run-file.js';
-import type { Scope, SimpleCommand } from '../words/simple-command.js';
-import { type SubcommandReading, subcommandsIn } from '../subject/subcommands.js';
-import { judgeGivenTexts } from '../subject/given-commands.js';
 import {
   judgeEditing,
   judgeExecuted,
   judgeHooks,
   judgeOptionPaths,
   judgeOutputs,
+  judgeOwn,
+  judgeProgram,
+  judgeRedirects,
   judgeVerbs,
-} from '../subject/likely-options.js';
-import type { ProgramSpec } from '../subject/program-spec.js';
+} from '../subject/judge-program.js';
+import { PROGRAMS } from '../programs/programs.js';
+import { isStandardProgram } from '../words/program-knowledge.js';
+import { judgeWrittenProgram } from '../subject/inline-source.js';
+import type { Scope, SimpleCommand } from '../words/simple-command.js';
+import { type ProgramSpec, type SubcommandReading, subcommandsIn } from '../subject/program-spec.js';
+import { judgeGivenTexts } from '../subject/listed-files.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';
 

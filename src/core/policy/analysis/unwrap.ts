@@ -1,16 +1,85 @@
-import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
+import type { WrapperSpec } from '../program-family.js';
+import { resolvePath } from '../paths.js';
 import { judgeAssignments } from '../subject/assignments.js';
-import { resolvePath } from '../paths/paths.js';
-import { judgeOption } from '../subject/option-values.js';
-import { isHarmlessValue, type ParsedArguments, parseArguments } from '../subject/options.js';
-import { readNamedFiles, readsFiles } from '../subject/listed-files.js';
-import { parseBeforeOperand } from '../subject/subcommands.js';
-import type { Assignment, Scope } from '../words/simple-command.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { shorten } from '../words/shown-text.js';
-import { elsewhere, judgeRemoteInput, judgeSentInput, judgeShellInput } from './wrapper-input.js';
-import { addWords } from './xargs-words.js';
-import type { WrapperSpec } from '../family/wrapper-spec.js';
+import { readNamedFiles, readsFiles, wordsOf } from '../subject/listed-files.js';
+import { isHarmlessValue, judgeOption, parseArguments, type ParsedArguments } from '../subject/options.js';
+import { parseBeforeOperand } from '../subject/program-spec.js';
+import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
+import { type Assignment, type Scope, shorten, type Stdin } from '../words/simple-command.js';
+
+/** Whether the client itself sends the input, so that it contains no data of this machine. */
+const isOfClient = (stdin: Stdin): boolean =>
+  stdin.kind === 'text' || (stdin.kind === 'unknown' && stdin.isOfClient === true);
+
+/** Scope of a command that runs in an unknown directory. */
+const elsewhere = ({ scope }: CommandAnalysis): Scope => ({
+  ...scope,
+  directories: [undefined],
+  stdin: undefined,
+});
+
+/** Input that leaves this machine. */
+function judgeSentInput(subject: CommandAnalysis, label: string): void {
+  const { stdin } = subject.command;
+  if (stdin && !isOfClient(stdin)) subject.add('exfiltration', `${label} sends its input to another machine`);
+}
+
+/** Input that a shell of this machine runs. */
+function judgeShellInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
+  if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
+  else subject.addSideEffect('obfuscated', `a shell of ${label} runs the input, which cannot be judged`);
+}
+
+/** Input that another machine runs as commands. */
+function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
+  if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
+  if (stdin.kind === 'unknown' && stdin.isOfClient === true)
+    subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
+}
+
+/** `xargs` substitutes words for its placeholder, or appends them; `own` are its arguments without the command. */
+function addWords(
+  words: readonly Argument[],
+  own: readonly Argument[],
+  { command, inquiry }: CommandAnalysis,
+): readonly Argument[] {
+  const marks = own.flatMap(({ shape }, index) => {
+    const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
+    if (attached === undefined) return [];
+    return [attached === '' ? (shape === '-I' ? (own[index + 1]?.shape ?? '{}') : '{}') : attached];
+  });
+  const [mark] = marks;
+  if (mark === undefined || mark === '') return [...words, ...namesFor(words, own, { command, inquiry })];
+  return words.map((word) => {
+    if (!word.shape.includes(mark)) return word;
+    return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
+  });
+}
+
+/** The words that `xargs` appends, as far as its input tells them. */
+function namesFor(
+  words: readonly Argument[],
+  own: readonly Argument[],
+  { command: { stdin }, inquiry }: Pick<CommandAnalysis, 'command' | 'inquiry'>,
+): readonly Argument[] {
+  const unknown = [unknownArgument('…')];
+  if (readsFile(own)) return unknown;
+  const known = wordsOf(stdin, delimiterOf(own));
+  if (known) return known;
+  const takesNames = stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits');
+  return (takesNames ? stdin.names : undefined) ?? unknown;
+}
+
+/** The text between two words, if an option of `xargs` names it. */
+function delimiterOf(own: readonly Argument[]): string | undefined {
+  if (own.some(({ shape }) => /^(?:-[a-z]*0|--null)$/.test(shape))) return '\0';
+  const at = own.findIndex(({ shape }) => /^(?:-d|--delimiter)/.test(shape));
+  const value = own[at]?.shape.replace(/^(?:-d|--delimiter=?)/, '') || (own[at + 1]?.shape ?? '');
+  return at === -1 ? undefined : value.replace('\\n', '\n').replace('\\0', '\0').replace('\\t', '\t');
+}
+
+const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));
 
 /** Programs also accept variable names that shells reject, such as `BASH_FUNC_ls%%`. */
 const VARIABLE = /^([A-Za-z_][^\s=]*)=/;

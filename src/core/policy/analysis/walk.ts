@@ -10,23 +10,78 @@ import {
   type SyntaxNode,
 } from 'unbash';
 
-import { literal, toArguments } from '../words/argument.js';
-import { isSecret, kindOf } from '../paths/path-kinds.js';
+import { type Directory, POLICY_LIMITS } from '../model.js';
+import { isSecret, kindOf } from '../path-kinds.js';
 import { judgeEvaluated, judgeExpansion } from '../subject/expansions.js';
-import type { Directory } from '../model/facts.js';
-import { judgeNamesRead, listOf } from './piped-file-names.js';
-import { isForkBomb } from '../words/fork-bomb.js';
-import { directoriesAfter, eitherOf } from '../words/directories.js';
-import type { AnalysisContext } from '../words/analysis-context.js';
-import { POLICY_LIMITS } from '../model/limits.js';
-import { isOwnName } from '../words/aliases-and-functions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
+import { isOwnName } from '../words/saved-state.js';
+import { type AnalysisContext, directoriesAfter, eitherOf } from '../words/analysis-context.js';
+import { literal, toArguments } from '../words/argument.js';
+import { stripPrefixes } from '../words/program-knowledge.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
-import { stripPrefixes } from '../words/program-name.js';
-import { NumericVariables } from '../words/variables/numeric-variables.js';
-import { isNesting, type NestingNode } from '../words/variables/nesting.js';
-import type { TextVariables } from '../words/variables/text-variables.js';
-import { findVariables, lookupAt } from '../words/variables/variables.js';
+import { isNesting, type NestingNode, type TextVariables } from '../variables/text-assignments.js';
+import { NumericVariables } from '../variables/numeric-variables.js';
+import { findVariables, lookupAt } from '../variables/variables.js';
+
+/** Programs that print some of the lines of their input. */
+const FILTERS = /^(?:head|tail|sort|uniq|grep|egrep|fgrep|shuf|tac|cat|tee|sed|tr)$/;
+
+/** The files whose names a command prints, as far as they are known. */
+function listOf(
+  { name, args, redirects }: SimpleCommand,
+  stdin: Stdin | undefined,
+  inquiry: AnalysisContext,
+): Pick<Extract<Stdin, { kind: 'unknown' }>, 'names' | 'below'> {
+  const program = name?.value;
+  if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return {};
+  const { programs } = inquiry;
+  if (FILTERS.test(program) && stdin?.kind === 'unknown') return { below: stdin.below };
+  return { names: programs.listedBy(program)?.(args), below: programs.listedBelow(program)?.(args) };
+}
+
+/**
+ * Judges the names that a compound command reads: `find … | while read f; do cat "$f"; done` may read any of the files.
+ * @param since number of the commands that were judged before it
+ */
+function judgeNamesRead(inquiry: AnalysisContext, since: number, scope: Scope): void {
+  const { stdin } = scope;
+  const readsAny = inquiry.commands.slice(since).some(({ hasUnknownPaths }) => hasUnknownPaths);
+  if (!readsAny || stdin?.kind !== 'unknown' || !stdin.below) return;
+  const words = { name: literal('xargs'), args: [literal('cat')], assignments: [], redirects: [] };
+  inquiry.judgeCommand({ ...words, stdin, text: 'read' }, scope);
+}
+
+/** Longest syntax depth that is searched. */
+const MAX_DEPTH = 40;
+
+/**
+ * Whether a function starts itself in separate processes, more than once or without waiting, as `:(){ :|:& };:` does:
+ * their number grows until the machine cannot create any more.
+ */
+function isForkBomb({ name, body }: FunctionNode): boolean {
+  let calls = 0;
+  let inBackground = 0;
+  const visit = (node: SyntaxNode, isApart: boolean, isBackground: boolean, depth: number): void => {
+    if (depth > MAX_DEPTH || isNesting(node)) return;
+    const background = isBackground || isBackgroundJob(node);
+    const isSeparate = isApart || background || isPipe(node);
+    if (isCallOf(node, name.value)) {
+      if (isSeparate) calls += 1;
+      if (background) inBackground += 1;
+    }
+    forEachChild(node, (child) => {
+      visit(child, isSeparate, background, depth + 1);
+    });
+  };
+  visit(body, false, false, 0);
+  return calls > 1 || inBackground > 0;
+}
+
+const isBackgroundJob = (node: SyntaxNode): boolean => node.type === 'Statement' && node.background === true;
+
+const isPipe = (node: SyntaxNode): boolean => node.type === 'Pipeline' && node.commands.length > 1;
+
+const isCallOf = (node: SyntaxNode, name: string): boolean => node.type === 'Command' && node.name?.value === name;
 
 /** The state that changes during the walk through a text. */
 interface Flow {

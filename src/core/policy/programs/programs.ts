@@ -1,20 +1,20 @@
-import { ProgramCatalog } from '../family/program-catalog.js';
-import type { ProgramFamily } from '../family/program-family.js';
-import { AGENTS } from './agents/family.js';
-import { BUILTINS } from './builtins/family.js';
-import { COMPILERS } from './compilers/family.js';
-import { CONTAINERS } from './containers/family.js';
-import { DATABASES } from './databases/family.js';
-import { DEVELOPMENT } from './development/family.js';
-import { EDITORS } from './editors/family.js';
-import { FILES } from './files/family.js';
-import { GIT } from './git/family.js';
-import { INTERPRETERS } from './interpreters/family.js';
-import { LAUNCHERS } from './launchers/family.js';
-import { NETWORK } from './network/family.js';
-import { READING } from './reading/family.js';
-import { SHELLS } from './shells/family.js';
-import { SYSTEM } from './system/family.js';
+import { ProgramCatalog } from '../program-catalog.js';
+import type { ProgramFamily } from '../program-family.js';
+import { AGENTS } from './agents.js';
+import { BUILTINS } from './builtins.js';
+import { COMPILERS } from './compilers.js';
+import { CONTAINERS } from './containers.js';
+import { DATABASES } from './databases.js';
+import { DEVELOPMENT } from './development.js';
+import { EDITORS } from './editors.js';
+import { FILES } from './files.js';
+import { GIT } from './git.js';
+import { INTERPRETERS } from './interpreters.js';
+import { LAUNCHERS } from './launchers.js';
+import { NETWORK } from './network.js';
+import { READING } from './reading.js';
+import { SHELLS } from './shells.js';
+import { SYSTEM } from './system.js';
 
 /** All families. A new family needs a folder beside this file and an entry here. */
 export const FAMILIES: readonly ProgramFamily[] = [

@@ -1,29 +1,111 @@
-import { type Argument, UNKNOWN } from '../words/argument.js';
-import type { CommandClass } from '../model/classes.js';
-import type { Directory } from '../model/facts.js';
-import type { JudgedCommand } from '../model/finding.js';
-import type { AnalysisContext } from '../words/analysis-context.js';
+import type { CommandClass, Directory, JudgedCommand, Loss, TypedLanguage } from '../model.js';
 import {
+  type AnalysisFacts,
   containsSecret,
+  describePath,
+  entryOf,
+  isCritical,
   isRawDevice,
+  isScratchFile,
   isSecret,
   isSecretName,
-  seeksSecrets,
-  describePath,
   kindOf,
+  kindOfEntry,
+  mayBeCritical,
+  seeksSecrets,
   targetOf,
   type TreeFilter,
-} from '../paths/path-kinds.js';
-import { baseName, resolvePath } from '../paths/paths.js';
-import { type LossContext, lossesOf } from './removal/losses.js';
-import { describeUnknownRemoval, judgeRemoval } from './removal/removal.js';
-import { WRITING } from '../paths/writing.js';
-import { Findings } from '../words/findings.js';
-import { shorten } from '../words/shown-text.js';
-import { patternOf } from '../words/unknown-path.js';
-import { typedLanguage } from './typed-input.js';
-import type { TypedLanguage } from '../model/typing.js';
-import type { Scope, SimpleCommand } from '../words/simple-command.js';
+  WRITING,
+} from '../path-kinds.js';
+import { baseName, isWithin, resolvePath } from '../paths.js';
+import { type AnalysisContext, Findings, patternOf } from '../words/analysis-context.js';
+import { type Argument, UNKNOWN } from '../words/argument.js';
+import { type Scope, shorten, type SimpleCommand } from '../words/simple-command.js';
+import { TEMPORARY } from '../variables/variables.js';
+import { typedLanguage } from './read-command.js';
+
+/** Programs that remove links, and never what they lead to. */
+const UNLINKING: ReadonlySet<string> = new Set(['rm', 'rmdir', 'unlink']);
+
+/** The command that causes a loss. */
+interface LossContext {
+  readonly program: string | undefined;
+  readonly workspace: string;
+  /** Whether the text runs it itself: not by another program, which may run it later, or on another machine. */
+  readonly isDirect: boolean;
+  /** Whether directories of git stay as they are. */
+  readonly sparesGit: boolean;
+}
+
+/**
+ * Returns what of an argument a checkpoint of the workspace can bring back.
+ * @param paths the possible paths of the argument
+ * @returns undefined when a part of it is not in the workspace, or not known
+ */
+function lossesOf(
+  argument: Argument,
+  paths: readonly Directory[],
+  { program = '', workspace, isDirect, sparesGit }: LossContext,
+): readonly Loss[] | undefined {
+  if (!isDirect || !isClear(argument, program)) return undefined;
+  const isInside = (path: Directory): path is string =>
+    path !== undefined && isWithin(path, workspace) && (sparesGit || path !== workspace);
+  const inside = paths.filter(isInside);
+  return inside.length === paths.length ? inside.map((path) => ({ path, sparesGit })) : undefined;
+}
+
+/** Whether an argument names one path, or is a pattern of files that are removed themselves. */
+const isClear = ({ isGlob, isSample, maySplit, shape }: Argument, program: string): boolean =>
+  !isSample && !maySplit && (!isGlob || (UNLINKING.has(program) && isPlainPattern(shape)));
+
+/** Whether a pattern is only in the last component, and matches no hidden names. */
+const isPlainPattern = (shape: string): boolean => !/[*?[{(].*\//.test(shape) && !/^\.|[({]/.test(baseName(shape));
+
+/** The part of an analysis that takes the findings. */
+interface RemovalAnalysis {
+  readonly inquiry: { readonly facts: AnalysisFacts };
+  add(commandClass: CommandClass, reason: string): void;
+  addDeleted(reason: string, path: string, argument: Argument): void;
+  addFatal(reason: string): void;
+}
+
+/** How something is removed. */
+interface Removal {
+  /** Description of what the command does to it, such as `rm deletes`. */
+  readonly what: string;
+  readonly isRecursive: boolean;
+}
+
+/** Adds findings for a path that is deleted or moved away. */
+function judgeRemoval(
+  subject: RemovalAnalysis,
+  path: string,
+  argument: Argument,
+  { what, isRecursive }: Removal,
+): void {
+  const { facts } = subject.inquiry;
+  if (isRecursive && isEssential(path, argument, facts))
+    subject.addFatal(`${what} a directory on which everything depends: ${path}`);
+  else if (isRawDevice(path)) subject.addFatal(`${what} a disk: ${path}`);
+  else if (argument.isSample && isWithin(path, TEMPORARY))
+    subject.add('write', `${what} a temporary file that it has created`);
+  else if (!isRecursive && isScratchFile(path, facts, argument.isGlob))
+    subject.add('write', `${what} a scratch file: ${path}`);
+  else subject.addDeleted(`${what} ${path}`, path, argument);
+  const { class: commandClass, what: place } = WRITING[kindOfEntry(path, facts)];
+  if (commandClass === 'persistence') subject.add('persistence', `${place}: ${path}`);
+}
+
+/** The reason of a finding about a removed path that is known only at run time. */
+function describeUnknownRemoval({ shape, text }: Argument, what: string): string {
+  const hasNoKnownName = shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
+  const empty = hasNoKnownName && shape.includes('/') ? ', and is / if its unknown part is empty' : '';
+  return `${what} a path that is known only at run time${empty}: ${shorten(text)}`;
+}
+
+/** Whether deleting the directory entry would break the machine. */
+const isEssential = (path: string, { isGlob }: Argument, facts: AnalysisFacts): boolean =>
+  [path, entryOf(path, facts)].some((entry) => (isGlob ? mayBeCritical(entry, facts) : isCritical(entry, facts)));
 
 /** Placeholder for a part of a shell text that is known only at run time. The rest is still judged. */
 const UNKNOWN_TEXT = '$unknown';

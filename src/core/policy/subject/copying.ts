@@ -1,5 +1,5 @@
-import { isTrustedPlace } from '../paths/path-kinds.js';
-import { baseName, resolvePath } from '../paths/paths.js';
+import { isTrustedPlace } from '../path-kinds.js';
+import { baseName, resolvePath } from '../paths.js';
 import { type Argument, literal } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
 import type { ProgramCall } from './program-spec.js';

@@ -2,7 +2,7 @@ import type { ArithmeticExpression, Command, ParameterExpansionPart, SyntaxNode,
 
 import { noteVariable } from './assignments.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
-import type { NumericVariables } from '../words/variables/numeric-variables.js';
+import type { NumericVariables } from '../variables/numeric-variables.js';
 
 /** Comparisons of `[[` whose operands bash evaluates as arithmetic. */
 const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);

@@ -1,6 +1,7 @@
-import type { CommandClass } from '../model/classes.js';
-import type { JudgedCommand } from '../model/finding.js';
-import type { AnalysisFacts } from '../paths/path-kinds.js';
+import type { CommandClass, Directory, Finding, JudgedCommand, PolicyFacts } from '../model.js';
+import type { AnalysisFacts } from '../path-kinds.js';
+import { baseName, normalizePath } from '../paths.js';
+import { type Argument, UNKNOWN } from './argument.js';
 import type { ProgramKnowledge } from './program-knowledge.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
 import type { WrittenFiles } from './written-files.js';
@@ -42,4 +43,60 @@ export interface AnalysisContext {
   bodyOf(name: string): string;
   /** Records that names may have another meaning in the session from here on. */
   noteNamesChange(): void;
+}
+
+const NO_EFFECT: Finding = { class: 'read', reason: '', isOfProgram: true };
+
+/** The findings about one command, each reason once. */
+export class Findings {
+  readonly #all: Finding[] = [];
+  readonly #reasons = new Set<string>();
+
+  /** The findings; one without a reason when there is none. */
+  get all(): readonly Finding[] {
+    return this.#all.length > 0 ? this.#all : [NO_EFFECT];
+  }
+
+  /** Adds a finding. */
+  add(finding: Finding): void {
+    if (this.#reasons.has(finding.reason)) return;
+    this.#reasons.add(finding.reason);
+    this.#all.push(finding);
+  }
+
+  /** Whether a finding of this class exists. */
+  has(commandClass: CommandClass): boolean {
+    return this.#all.some((finding) => finding.class === commandClass);
+  }
+}
+
+/** Most directories that are tracked; if more are possible, the directory counts as unknown. */
+const MAX_DIRECTORIES = 8;
+
+/** The union of the directories of two alternatives. */
+export function eitherOf(a: readonly Directory[], b: readonly Directory[]): readonly Directory[] {
+  const all = [...new Set([...a, ...b])];
+  return all.length > MAX_DIRECTORIES ? [undefined] : all;
+}
+
+/** The possible directories after a command has succeeded; undefined when it changes none. */
+export function directoriesAfter(
+  { program, args }: { readonly program: string | undefined; readonly args: readonly Argument[] },
+  directories: readonly Directory[],
+  { home }: PolicyFacts,
+  programs: ProgramKnowledge,
+): readonly Directory[] | undefined {
+  if (program === undefined) return args.length > 0 ? [undefined] : undefined;
+  return programs.directoryChangeOf(program)?.(args, directories, home);
+}
+
+/** A partly unknown path, as a pattern; undefined when too little of it is known. */
+export function patternOf(shape: string): string | undefined {
+  const pattern = shape.replaceAll(UNKNOWN, '*');
+  if (shape.startsWith('/')) return normalizePath(pattern, '/');
+  const isNamed = shape.startsWith(`${UNKNOWN}/`) && !baseName(pattern).includes('*') && baseName(pattern) !== '';
+  // The unknown part may be a home directory, or one in it.
+  return isNamed
+    ? normalizePath(pattern.replace(/^\*\/(?:\.\.\/)*/, '~/'), '/').replace('/~/', '/home/any/')
+    : undefined;
 }

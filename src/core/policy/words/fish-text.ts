@@ -1,3 +1,5 @@
+import type { PolicyFacts } from '../model.js';
+
 /**
  * What fish and POSIX shells read alike: words, quotes without escapes, variables, `*`, lists, pipelines, and
  * redirections to files. Anything else has another meaning in fish, or is not known to have the same.
@@ -32,7 +34,7 @@ const FISH_WORDS = new Set(
 const BEFORE_COMMAND = /^(?:(?:begin|if|else|while|and|or|not|!|time|then|do|builtin|command|exec)\s+)+/u;
 
 /** The reason why a text of fish cannot be read as one of a POSIX shell; undefined when it can. */
-export function findFishSyntax(text: string): string | undefined {
+function findFishSyntax(text: string): string | undefined {
   COMMON.lastIndex = 0;
   let at = 0;
   while (at < text.length) {
@@ -56,3 +58,10 @@ const commandWords = (text: string): readonly string[] =>
 /** The texts within a text of fish that may be commands; each of them alone is read as by a POSIX shell. */
 export const commandsInFish = (text: string): readonly string[] =>
   [...new Set(text.split(/[\n;|&()]/u).map((part) => part.trim().replace(BEFORE_COMMAND, '')))].filter(Boolean);
+
+/** The reason why a text of a session's shell cannot be read as one of a POSIX shell; undefined when it can. */
+export function whyForeign(text: string, shell: PolicyFacts['shell']): string | undefined {
+  if (shell === 'fish') return findFishSyntax(text);
+  // Names mean something else in it: `del` and `ri` remove files.
+  return shell === 'pwsh' ? 'the policy cannot read PowerShell' : undefined;
+}

@@ -1,8 +1,59 @@
 import { type Command, parse, type Statement } from 'unbash';
 
+import type { AnalysisContext } from './analysis-context.js';
 import { toArguments } from './argument.js';
-import { readFishState } from './fish-state.js';
-import { type ShellNames, UNKNOWN_NAMES } from './shell-names.js';
+
+/** Names in the saved state of a shell. */
+export interface ShellNames {
+  readonly aliases: ReadonlyMap<string, string>;
+  /** Functions with their bodies. */
+  readonly functions: ReadonlyMap<string, string>;
+  /** Exported variables. */
+  readonly variables: ReadonlyMap<string, string>;
+  /** The list lacks some names of the shell. */
+  readonly isIncomplete: boolean;
+}
+
+/** Names of a shell whose state is unknown. */
+export const UNKNOWN_NAMES: ShellNames = {
+  aliases: new Map(),
+  functions: new Map(),
+  variables: new Map(),
+  isIncomplete: true,
+};
+
+const FIRST_LINE = '#names';
+const NAME_LINE = /^#(variable|function) (\S+)(?: (.*))?$/u;
+
+/** Stands for the body of a function that the policy cannot read: what it runs is known only at run time. */
+const UNREADABLE_BODY = '{ eval "$fish_body"; }';
+
+/**
+ * Parses the names at the start of a state that fish or pwsh has saved: exported variables, escaped as in URLs, and
+ * functions, which aliases are too. What follows is text of that shell.
+ */
+function readFishState(text: string): ShellNames {
+  const [first, ...lines] = text.split('\n');
+  if (first !== FIRST_LINE) return UNKNOWN_NAMES;
+  const variables = new Map<string, string>();
+  const functions = new Map<string, string>();
+  for (const line of lines) {
+    const [, kind, name = '', value = ''] = NAME_LINE.exec(line) ?? [];
+    if (kind === undefined) break;
+    if (kind === 'function') functions.set(name, UNREADABLE_BODY);
+    else variables.set(name, unescaped(value));
+  }
+  return { aliases: new Map(), functions, variables, isIncomplete: false };
+}
+
+function unescaped(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    // Its bytes are not text.
+    return value;
+  }
+}
 
 /** Longest state that is parsed, in UTF-16 units. */
 const MAX_STATE_LENGTH = 512 * 1024;
@@ -171,4 +222,14 @@ function readAliasLines(text: string, draft: Draft): void {
  */
 function splitZsh(text: string): readonly string[] {
   return text.split(/\n(?=\S.* \(\) \{$|alias )/m).filter((part) => !/^__sa_\w+ \(\) \{/.test(part));
+}
+
+/** Whether the name of a program may have another meaning in the session or the text: an alias, a function, a file. */
+export function isOwnName(
+  name: string,
+  inquiry: Pick<AnalysisContext, 'facts' | 'findAlias' | 'findFunction'>,
+): boolean {
+  const { facts } = inquiry;
+  if (facts.areNamesUnknown || facts.isPathChanged) return true;
+  return inquiry.findAlias(name) !== undefined || (inquiry.findFunction(name, true) ?? '') !== '';
 }

@@ -1,5 +1,5 @@
+import { type Directory, POLICY_LIMITS } from '../model.js';
 import type { Argument, VariableLookup } from './argument.js';
-import type { Directory } from '../model/facts.js';
 
 /** Files whose names a command prints, as far as they are known: those below directories. */
 export interface ListedBelow {
@@ -69,4 +69,11 @@ export interface Scope {
   readonly lookup: VariableLookup;
   /** Aliases that are being expanded: an alias is not expanded within itself. */
   readonly expanding: readonly string[];
+}
+
+/** A text, shortened for use in reasons. */
+export function shorten(text: string): string {
+  const { maxShownText } = POLICY_LIMITS;
+  const onOneLine = text.replace(/\s+/g, ' ').trim();
+  return onOneLine.length > maxShownText ? `${onOneLine.slice(0, maxShownText)}…` : onOneLine;
 }

@@ -1,7 +1,6 @@
-import type { Argument } from './argument.js';
-import { literal } from './argument.js';
-import type { Directory } from '../model/facts.js';
-import { baseName, resolvePath } from '../paths/paths.js';
+import { type Argument, literal } from './argument.js';
+import type { Directory } from '../model.js';
+import { baseName, resolvePath } from '../paths.js';
 
 /** Known content of a file that the judged text has written: text, another program, or output of a program. */
 export type WrittenFile =

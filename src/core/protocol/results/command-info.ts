@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { COMMAND_CLASSES } from '../../policy/model/classes.js';
+import { COMMAND_CLASSES } from '../../policy/model.js';
 import { checkpointId, commandId, confirmationId, optional, sessionId, timestamp } from '../fields.js';
 import { commandResult } from './commands.js';
 import { kill, killedBy, resourceUse } from './limits.js';

@@ -11,7 +11,7 @@ import { JudgedCommands } from '../../components/judged-commands.js';
 import { type Fact, Facts } from '../../components/panel.js';
 import { Ago } from '../../components/time.js';
 import { formatDuration } from '../../format.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import { useDashboard } from '../../state/context.js';
 import type { Card, CardStore } from './cards.js';
 import { DecisionForm, type Intent, useDecision } from './decision-form.js';

@@ -7,7 +7,7 @@ import { type Column, DataTable } from '../../components/data-table.js';
 import { Panel } from '../../components/panel.js';
 import { Ago, Since } from '../../components/time.js';
 import { formatBytes, formatDuration } from '../../format.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import { useDashboard } from '../../state/context.js';
 import type { CommandInfo, LlmCall } from '../../state/wire.js';
 

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { LlmCalls, RunningCommands, WaitingConfirmations } from './activity-panels.js';
 import { NodeSelect, useNodes } from '../../components/nodes.js';
 import { Toolbar } from '../../components/button.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import { HostPanel } from './host-panel.js';
 import { SessionsTable } from './sessions-table.js';
 

@@ -9,7 +9,7 @@ import { Panel } from '../../components/panel.js';
 import { Empty, Loading } from '../../components/states.js';
 import { Ago, Since } from '../../components/time.js';
 import { countOf, formatBytes, formatPercent } from '../../format.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import { useDashboard } from '../../state/context.js';
 
 /** A filter of the sessions, which is on or off. */

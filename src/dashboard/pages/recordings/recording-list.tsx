@@ -11,7 +11,7 @@ import { type Column, DataTable } from '../../components/data-table.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { Ago } from '../../components/time.js';
 import { countOf, formatBytes, formatDuration } from '../../format.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import { useDashboard } from '../../state/context.js';
 
 type Listed = Answer<'list_recordings'>;

@@ -9,7 +9,7 @@ import { Icon } from '../../components/icon.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { Ago } from '../../components/time.js';
 import { formatBytes, formatPercent } from '../../format.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import type { Access, DaemonConnection } from '../../state/connection.js';
 import { useDashboard } from '../../state/context.js';
 import { PlayerView } from './player-view.js';

@@ -6,7 +6,7 @@ import type { RequestInput, SignalName } from '../../../client/index.js';
 import { Button, Toolbar, TwoStepButton } from '../../components/button.js';
 import { Icon } from '../../components/icon.js';
 import { formatDuration } from '../../format.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import type { DaemonConnection } from '../../state/connection.js';
 import { useDashboard } from '../../state/context.js';
 import { useDraft } from '../../state/use-answer.js';

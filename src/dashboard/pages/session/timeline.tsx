@@ -11,7 +11,7 @@ import { Panel } from '../../components/panel.js';
 import { Empty, Loading, Problem } from '../../components/states.js';
 import { Ago } from '../../components/time.js';
 import { countOf, formatBytes, formatDuration } from '../../format.js';
-import { hrefOf } from '../../router.js';
+import { hrefOf } from '../../route.js';
 import { useDashboard } from '../../state/context.js';
 import { messageOf } from '../../state/use-answer.js';
 import type { CommandInfo } from '../../state/wire.js';

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import { PRESETS, withoutCheckpoints } from '../../../../src/core/policy/policy.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import { decideHere } from '../../../../src/services/gate/decide-here.js';
 
 const POLICY = withoutCheckpoints({ actions: PRESETS.balanced, rules: [] });

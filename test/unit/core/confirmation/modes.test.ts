@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import { boundText, isAsStrict, isCovered, mayDestroy, wayOf } from '../../../../src/core/confirmation.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
-import { decide } from '../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
-import { compileRule } from '../../../../src/core/policy/decision/rules.js';
+import { decide, PRESETS } from '../../../../src/core/policy/policy.js';
+import { compileRule } from '../../../../src/core/policy/rules.js';
 
 const compiled = compileRule({ action: 'confirm', program: ['make'], reason: 'it builds' }, undefined);
 const rules = 'rule' in compiled ? [compiled.rule] : [];

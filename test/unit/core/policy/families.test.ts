@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { inspect } from '../../../../src/core/policy/analysis/inspect.js';
-import { decide } from '../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
-import type { ProgramFamily } from '../../../../src/core/policy/family/program-family.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import { decide, PRESETS } from '../../../../src/core/policy/policy.js';
+import type { ProgramFamily } from '../../../../src/core/policy/program-family.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import { FAMILIES } from '../../../../src/core/policy/programs/programs.js';
 import type { OptionSpec, ProgramSpec } from '../../../../src/core/policy/subject/program-spec.js';
 

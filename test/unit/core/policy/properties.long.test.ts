@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { COMMAND_CLASSES, POLICY_ACTIONS, type PolicyAction } from '../../../../src/core/policy/model/classes.js';
-import { PRESET_NAMES } from '../../../../src/core/policy/decision/presets.js';
+import { COMMAND_CLASSES, POLICY_ACTIONS, type PolicyAction } from '../../../../src/core/policy/model.js';
+import { PRESET_NAMES } from '../../../../src/core/policy/policy.js';
 import { propertyRuns } from '../../../support/rounds.js';
 import { mutatedTexts, randomTexts } from '../../../support/shell-texts.js';
 import { verdictOn } from './support.js';

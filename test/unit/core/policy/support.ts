@@ -1,9 +1,18 @@
-import type { CommandClass, PolicyAction } from '../../../../src/core/policy/model/classes.js';
-import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model/facts.js';
+import {
+  type CommandClass,
+  factsOfFreshShell,
+  type PolicyAction,
+  type PolicyFacts,
+} from '../../../../src/core/policy/model.js';
 import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
-import { decide, type PolicyVerdict, withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
-import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
-import { compileRule, type PolicyRule, type RuleDefinition } from '../../../../src/core/policy/decision/rules.js';
+import {
+  decide,
+  type PolicyVerdict,
+  type PresetName,
+  PRESETS,
+  withoutCheckpoints,
+} from '../../../../src/core/policy/policy.js';
+import { compileRule, type PolicyRule, type RuleDefinition } from '../../../../src/core/policy/rules.js';
 
 /** Where the commands of these tests stand. */
 export const WORKSPACE = '/work/space';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { hrefOf, parseRoute } from '../../../../src/dashboard/router.js';
+import { hrefOf, parseRoute } from '../../../../src/dashboard/route.js';
 
 describe('routes of the dashboard', () => {
   it.each([

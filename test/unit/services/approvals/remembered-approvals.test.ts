@@ -19,10 +19,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import type { Principal } from '../../../../src/core/principal.js';
 import { HOUR_MS, type RememberScope } from '../../../../src/core/remembered-approval.js';
 import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
-import { decide, type Policy } from '../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
-import { compileRule } from '../../../../src/core/policy/decision/rules.js';
-import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model/facts.js';
+import { decide, type Policy, PRESETS } from '../../../../src/core/policy/policy.js';
+import { compileRule } from '../../../../src/core/policy/rules.js';
+import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model.js';
 import type { JudgedRequest } from '../../../../src/services/approval-coverage.js';
 import {
   type ApprovalRecord,

@@ -1,8 +1,7 @@
 import type { Principal, Role } from '../../../../src/core/principal.js';
 import type { ConfirmationMode, ConfirmationRecord } from '../../../../src/core/confirmation.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
-import { decide } from '../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
+import { decide, PRESETS } from '../../../../src/core/policy/policy.js';
 import type { EventName } from '../../../../src/core/protocol/results.js';
 import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
 import type {

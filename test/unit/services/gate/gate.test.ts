@@ -2,9 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { LOCAL_PRINCIPAL } from '../../../../src/core/principal.js';
 import type { AuditEvent } from '../../../../src/core/audit.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
-import { withoutCheckpoints } from '../../../../src/core/policy/decision/policy.js';
-import { type PresetName, PRESETS } from '../../../../src/core/policy/decision/presets.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
+import { type PresetName, PRESETS, withoutCheckpoints } from '../../../../src/core/policy/policy.js';
 import { CommandGate } from '../../../../src/services/gate/gate.js';
 import { ShellGate } from '../../../../src/services/gate/startup-gate.js';
 import { TypingGate } from '../../../../src/services/gate/typing-gate.js';

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import type { Policy } from '../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../src/core/policy/decision/presets.js';
-import { factsOfFreshShell } from '../../../../src/core/policy/model/facts.js';
+import { type Policy, PRESETS } from '../../../../src/core/policy/policy.js';
+import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import { KnownVerdicts } from '../../../../src/services/gate/gate.js';
 
 const POLICY: Policy = { actions: PRESETS.balanced, rules: [] };

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal, type Signal } from '@preact/signals';
 
 import { ClientError } from '../../../../client/index.js';
 import { saveFile } from '../../../components/button.js';
-import { hrefOf } from '../../../router.js';
+import { hrefOf } from '../../../route.js';
 import type { Dashboard } from '../../../state/dashboard.js';
 import { ScreenFeed, TextLog } from './screen-feed.js';
 import { SeenOutput, SessionWatcher } from './session-watcher.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { PRESET_NAMES } from '../../../../../src/core/policy/decision/presets.js';
+import { PRESET_NAMES } from '../../../../../src/core/policy/policy.js';
 import { outcomeOf, ruleOf, verdictOn } from '../support.js';
 
 /** What cannot be undone, and what would be left is no machine. */

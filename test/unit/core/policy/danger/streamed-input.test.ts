@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { factsOfFreshShell } from '../../../../../src/core/policy/model/facts.js';
+import { factsOfFreshShell } from '../../../../../src/core/policy/model.js';
 import { inspect } from '../../../../../src/core/policy/analysis/inspect.js';
 
 const classesOf = (command: string, args?: readonly string[]) => {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { decide } from '../../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../../src/core/policy/decision/presets.js';
-import { findRuleFaults } from '../../../../../src/core/policy/decision/rule-tests.js';
-import { compileRule, type RuleDefinition } from '../../../../../src/core/policy/decision/rules.js';
+import { decide, PRESETS } from '../../../../../src/core/policy/policy.js';
+import { compileRule, findRuleFaults, type RuleDefinition } from '../../../../../src/core/policy/rules.js';
 import { facts, HOME, outcomeOf, ruleOf, verdictOn } from '../support.js';
 import { HANG_MS } from '../../../../support/hang.js';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 
 import { describe, expect, it } from 'vitest';
 
-import { formatted } from '../../../../../src/core/policy/programs/builtins/printed-text.js';
+import { formatted } from '../../../../../src/core/policy/programs/builtins.js';
 import { outcomeOf } from '../support.js';
 
 /** What printf prints, by sh and by bash. */

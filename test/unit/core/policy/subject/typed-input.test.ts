@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { factsOfFreshShell, type TypingFacts } from '../../../../../src/core/policy/model/facts.js';
+import { factsOfFreshShell, type TypingFacts } from '../../../../../src/core/policy/model.js';
 import { inspect } from '../../../../../src/core/policy/analysis/inspect.js';
-import { decide } from '../../../../../src/core/policy/decision/policy.js';
-import { PRESETS } from '../../../../../src/core/policy/decision/presets.js';
-import { continueLine, hasEditingKeys, isHarmlessTyping } from '../../../../../src/core/policy/subject/typed-input.js';
-import { withoutTypedText } from '../../../../../src/core/policy/decision/typed-verdict.js';
+import { decide, PRESETS, withoutTypedText } from '../../../../../src/core/policy/policy.js';
+import { continueLine, hasEditingKeys, isHarmlessTyping } from '../../../../../src/core/policy/subject/read-command.js';
 
 const IN_SESSION: TypingFacts = { input: true, screen: false };
 const ON_TERMINAL: TypingFacts = { input: true, screen: true };

@@ -1,0 +1,499 @@
+import type { Directory } from '../model.js';
+import { kindOf } from '../path-kinds.js';
+import { resolvePath } from '../paths.js';
+import type { ProgramExamples, ProgramFamily } from '../program-family.js';
+import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
+import type { CommandAnalysis } from '../subject/command-analysis.js';
+import { hasOption, parseArguments, valueOfOption } from '../subject/options.js';
+import { listedByGrep } from '../subject/listed-files.js';
+import {
+  each,
+  flags,
+  type OptionSpec,
+  type ProgramCall,
+  type ProgramSpec,
+  type ProgramTable,
+  subcommandsIn,
+  valued,
+} from '../subject/program-spec.js';
+import { type Argument, literal } from '../words/argument.js';
+
+/** Commands of this family, by class. */
+const EXAMPLES: ProgramExamples = {
+  read: ['git status'],
+  write: ['git add x'],
+  execute: ['git commit -m x'],
+  network: ['git push'],
+  destructive: ['git reset --hard'],
+  persistence: ['git config --global user.name x'],
+  obfuscated: ['git -c core.pager=x log'],
+};
+
+/** Settings that make git run programs or read other settings. Source: git-config(1). */
+const RUNNING_SETTING =
+  /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|alias\..*|pager\..*|.*\.(?:command|textconv|process|clean|smudge|driver|cmd|program|path|helper|proxy|uploadpack|receivepack|vcs|packobjectshook)|diff\.external|gpg\..*|sequence\.editor|interactive\.difffilter|include\.path|includeif\..*|url\..*|protocol\..*|init\.templatedir|browser\..*|man\..*|web\.browser|instaweb\..*|imap\.tunnel|guitool\..*|sendemail\..*|submodule\..*|trailer\..*|remote\..*|extensions\..*|safe\..*)$/i;
+
+/** Options before git's subcommand. */
+const GIT_OPTIONS = {
+  ...valued('-c --config-env -C --git-dir --work-tree --namespace --super-prefix --attr-source --list-cmds'),
+  ...each('--exec-path', { class: 'obfuscated', reason: 'runs other programs', value: 'text' } as const),
+  ...flags('-p -P -h -v --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs'),
+  ...flags('--noglob-pathspecs --icase-pathspecs --no-optional-locks --no-lazy-fetch --no-advice --version --help'),
+} as const;
+
+/** Options before git's subcommand: settings for this call. */
+function judgeGit(subject: CommandAnalysis, { args, options }: ProgramCall): void {
+  if (args.some(({ shape }) => /^(?:--\w+=)?ext::/.test(shape)))
+    subject.add('obfuscated', 'git runs a program to reach a repository');
+  let { directories } = subject.scope;
+  subject.noteRepositories(directories);
+  for (const { name, value } of options) {
+    judgeCallOption(subject, name, value);
+    if (name !== '-C') continue;
+    directories = value?.value === undefined ? [undefined] : resolvePath(value.value, directories);
+    subject.noteRepositories(directories);
+  }
+  if (directories !== subject.scope.directories) judgeThere(subject, args, directories);
+}
+
+/** An option that gives a setting for this call, or that names another repository. */
+function judgeCallOption(subject: CommandAnalysis, name: string, value: Argument | undefined): void {
+  if (name === '--bare') subject.add('obfuscated', 'git --bare uses the directory as a repository');
+  if (name === '--git-dir' || name === '--work-tree') judgePlace(subject, name, value);
+  if ((name === '-c' || name === '--config-env') && value) judgeSetting(subject, value.shape);
+}
+
+/** Judges a command in the directory that `-C` names. */
+function judgeThere(subject: CommandAnalysis, args: readonly Argument[], directories: readonly Directory[]): void {
+  const { length } = args;
+  const [first] = subcommandsIn(args, GIT_OPTIONS);
+  if (!first) return;
+  const words = [literal('git'), ...args.slice(length - first.rest.length - 1)];
+  subject.runWords(words, {}, { ...subject.scope, directories });
+}
+
+/** Another repository has its own settings, and another work tree is changed. */
+function judgePlace(subject: CommandAnalysis, option: string, value: Argument | undefined): void {
+  const { inquiry, scope } = subject;
+  const paths = value?.value === undefined ? [undefined] : resolvePath(value.value, scope.directories);
+  // Another name is that of a directory with settings of its own, which may lie in a checkout.
+  const place = (path: Directory) => (option === '--git-dir' ? path?.replace(/\/\.git$/, '') : path);
+  const isNamed = option !== '--git-dir' || paths.every((path) => path?.endsWith('/.git') === true);
+  if (option === '--git-dir' && isNamed) subject.noteRepositories(paths.map(place));
+  if (isNamed && paths.every((path) => kindOf(place(path), inquiry.facts) === 'workspace')) return;
+  subject.add('obfuscated', `git ${option} uses a repository with other settings: ${value?.text ?? ''}`);
+}
+
+function judgeSetting(subject: CommandAnalysis, setting: string): void {
+  const [key = '', ...rest] = setting.split('=');
+  const value = rest.join('=');
+  if (/^core\.(?:pager|editor)$/i.test(key) && /^(?:|cat|less|true|:|vi|vim|nano)$/.test(value)) return;
+  if (key.includes('\0') || RUNNING_SETTING.test(key))
+    subject.add('obfuscated', `git runs a program that a setting names: ${key}`);
+  if (value.startsWith('!')) subject.inquiry.judgeText(value.slice(1).replaceAll('\0', '$unknown'), subject.scope);
+}
+
+/** `checkout`, `switch`, `restore`: operate on branches, or on files, whose changes are lost. */
+function judgeGitCheckout(subject: CommandAnalysis, call: ProgramCall): void {
+  const words = call.args.map(({ shape }) => shape);
+  const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
+  const isRestore = call.label === 'git restore';
+  const isOfIndex = isRestore && has('--staged', '-S') && !has('--worktree', '-W');
+  if (isOfIndex) return;
+  const isOfFiles = call.label === 'git checkout' && namesFiles(call);
+  if (!isRestore && !isOfFiles && !has('--', '.')) return;
+  subject.addDiscarded('git discards changes to files', discardedFiles(subject, call));
+}
+
+/** The files whose changes are discarded, if they are named one by one; none when others may be. */
+function discardedFiles(subject: CommandAnalysis, { args: words }: ProgramCall): readonly Argument[] {
+  const isPlain = isWithoutOptions(subject, words) && words.every(({ shape }) => shape === '--' || isPlainFile(shape));
+  if (!isPlain) return [];
+  const end = words.findIndex(({ shape }) => shape === '--');
+  // Without the mark, the first word may be a revision: a path that does not exist loses nothing.
+  return words.slice(end + 1);
+}
+
+/** Whether nothing stands before the subcommand, which has these arguments. */
+const isWithoutOptions = (subject: CommandAnalysis, args: readonly Argument[]): boolean =>
+  subject.args.length === args.length + 1;
+
+/** Whether git takes a word for one file or directory: patterns match in all directories below. */
+const isPlainFile = (shape: string): boolean => /^[^-:*?[][^*?[]*$/.test(shape);
+
+const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
+
+/** Whether `checkout` is given files: after a revision, or recognised as file names. */
+function namesFiles({ args }: ProgramCall): boolean {
+  const { operands, options } = parseArguments(args, { options: CHECKOUT_OPTIONS });
+  const isOfBranch = options.some(({ name }) => Object.hasOwn(CHECKOUT_OPTIONS, name));
+  // `--theirs` and `--ours` replace only the conflicted result of a merge, which is not the work of either side.
+  if (isOfBranch || options.some(({ name }) => name === '--theirs' || name === '--ours')) return false;
+  return operands.length > 1 || operands.some(({ shape }) => /\/$|\.(?:[chmrs]|[A-Za-z]{2,4})$/.test(shape));
+}
+
+/** `clean`: with `-n` it only lists what it would delete. */
+function judgeGitClean(subject: CommandAnalysis, { args, options, operands }: ProgramCall): void {
+  if (options.some(({ name }) => name === '-n' || name === '--dry-run')) return;
+  const isPlain = isWithoutOptions(subject, args) && operands.every(({ shape }) => isPlainFile(shape));
+  const files = operands.length > 0 ? operands : [literal('.')];
+  // Given twice, the option makes git delete other repositories as well.
+  const sparesGit = options.filter(({ name }) => name === '-f' || name === '--force').length < 2;
+  subject.addDiscarded('git clean discards work', isPlain && sparesGit ? files : []);
+}
+
+/** `reset`: changes the index, or also the files. */
+function judgeGitReset(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const isHard = args.some(({ shape }) => /^--(?:h|m|k)/.test(shape) && !shape.startsWith('--mi'));
+  if (isHard) subject.add('destructive', 'git discards changes to files');
+  if (args.some(({ value }) => value === undefined)) subject.add('destructive', 'git may discard changes to files');
+}
+
+/** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is another destination. */
+function judgeGitPush(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const address = args.find(({ shape }) => /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/.test(shape));
+  if (address) subject.add('exfiltration', `git push sends the repository to an address: ${address.text}`);
+  for (const { shape } of args) {
+    if (/^[+:]./.test(shape)) subject.add('destructive', `git overwrites or deletes commits of others: ${shape}`);
+  }
+}
+
+/** `submodule foreach`: the words are joined to a text for a shell. */
+function judgeGitForeach(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const words = args.filter(({ shape }) => shape !== '--recursive' && shape !== '--quiet');
+  const unknown = words.find(({ value }) => value === undefined);
+  if (unknown) subject.addUnknown(unknown, 'the command that git submodule foreach runs');
+  else
+    subject.inquiry.judgeText(words.map(({ value }) => value).join(' '), {
+      ...subject.scope,
+      directories: [undefined],
+    });
+}
+
+/** `diff` of two directories, which need not be in a repository: it reads all that is in them. */
+function judgeGitDiff(subject: CommandAnalysis, { args }: ProgramCall): void {
+  if (!args.some(({ value }) => value === '--no-index')) return;
+  for (const place of args) if (!place.shape.startsWith('-')) subject.readTree(place);
+}
+
+/** `grep --no-index`: walks through directories as grep does. */
+function judgeGitGrep(subject: CommandAnalysis, { args }: ProgramCall): void {
+  if (!args.some(({ value }) => value === '--no-index')) return;
+  const words = args.filter(({ shape }) => !shape.startsWith('-'));
+  for (const place of words.length > 1 ? words.slice(1) : [literal('.')]) subject.readTree(place);
+}
+
+/** `bundle create`: the file comes before the revisions. */
+function judgeGitBundle(subject: CommandAnalysis, { operands: [file] }: ProgramCall): void {
+  if (file) subject.write(file);
+}
+
+/** Options of `git config`. Source: git-config(1). */
+const CONFIG_OPTIONS = {
+  ...flags('--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list'),
+  ...flags('--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit'),
+  ...flags('--global --system --local --worktree -z --null --name-only --show-names --show-origin --show-scope'),
+  ...flags('--bool --int --bool-or-int --bool-or-str --path --expiry-date --no-type --includes --no-includes'),
+  ...flags('--fixed-value --all --regexp --append'),
+  ...valued('-f --file --blob --type -t --default --comment --value --url'),
+} as const;
+
+/** Options with which `git config` only reads. */
+const READING_OPTIONS = ['--get', '--get-all', '--get-regexp', '--get-urlmatch', '--get-color', '--get-colorbool'];
+/** Options with which it changes something, though it is given one name only. */
+const CHANGING_OPTIONS = ['--add', '--unset', '--unset-all', '--replace-all', '--remove-section', '-e', '--edit'];
+/** Its subcommands, which older versions have as options. */
+const CONFIG_VERBS = /^(?:list|get|set|unset|rename-section|remove-section|edit)$/;
+
+/** `git config`: settings that run programs later, or that apply to all repositories. */
+function judgeGitConfig(subject: CommandAnalysis, call: ProgramCall): void {
+  const { args, operands } = call;
+  if (args.some(({ shape }) => /extraheader|\.helper$|password|token/i.test(shape)))
+    subject.add('exfiltration', 'git config shows or sets credentials');
+  const verb = verbOf(operands);
+  const names = verb === '' ? operands : operands.slice(1);
+  const isReading = readsConfig(call, verb, names);
+  const file = valueOfOption(call, '-f', '--file');
+  if (file && isReading) subject.read(file);
+  else if (file) subject.write(file);
+  if (!isReading) judgeChange(subject, call, verb, names);
+}
+
+const verbOf = ([first]: readonly Argument[]): string => CONFIG_VERBS.exec(first?.value ?? '')?.[0] ?? '';
+
+function judgeChange(subject: CommandAnalysis, call: ProgramCall, verb: string, names: readonly Argument[]): void {
+  const running = names.find(mayRunProgram);
+  if (running) subject.add('persistence', `git will run a program that a setting names: ${running.text}`);
+  if (/^(?:rename-section|edit)$/.test(verb) || hasOption(call, '--rename-section', '-e', '--edit'))
+    subject.add('persistence', 'git config may change settings with which git runs programs');
+  if (hasOption(call, '--global', '--system') && names.length > 1)
+    subject.add('persistence', 'git config changes a setting for all repositories');
+}
+
+/** Whether settings are shown: with an option or a subcommand for it, or when only a name is given. */
+function readsConfig(call: ProgramCall, verb: string, names: readonly Argument[]): boolean {
+  const isChanging = hasOption(call, ...CHANGING_OPTIONS, '--rename-section');
+  if (isChanging || names.some(({ maySplit, value }) => maySplit && value === undefined)) return false;
+  if (hasOption(call, ...READING_OPTIONS)) return true;
+  if (hasOption(call, '-l', '--list') || /^(?:list|get)$/.test(verb)) return names.length < 2;
+  return verb === '' && names.length < 2;
+}
+
+const mayRunProgram = ({ value }: Argument): boolean => value === undefined || RUNNING_SETTING.test(value);
+
+const text = { operands: 'text' } as const;
+/** The operands may be files anywhere, as with `diff --no-index`. */
+const show: ProgramSpec = {
+  class: 'read',
+  options: {
+    '--output': { value: 'write' },
+    '--contents': { value: 'read' },
+    ...each('--ext-diff --open-files-in-pager', { class: 'obfuscated', value: 'text' }),
+  },
+};
+const change: ProgramSpec = { class: 'write', ...text };
+const destroy: ProgramSpec = { class: 'destructive', reason: 'discards work', ...text };
+const runs: ProgramSpec = {
+  class: 'execute',
+  ...text,
+  options: {
+    ...each('-x --exec', { value: 'shell' }),
+    ...each('-F --file -t --template', { value: 'read' }),
+    ...valued('-m -C -s'),
+  },
+};
+const code: OptionSpec = { class: 'obfuscated', reason: 'runs another program', value: 'text' };
+const fetch: ProgramSpec = {
+  class: 'network',
+  ...text,
+  options: {
+    ...each('--upload-pack -u', { value: 'shell', class: 'execute' }),
+    ...each('-c --config', code),
+    '--template': { class: 'obfuscated', reason: 'installs hooks from a template', value: 'text' },
+    ...valued('-b -o --depth --branch --origin -j'),
+  },
+};
+
+/** `git`; its hooks and settings run programs, see also the start-up paths. */
+const SPECS: ProgramTable = {
+  git: {
+    class: 'execute',
+    reason: 'may run an alias',
+    ...text,
+    options: GIT_OPTIONS,
+    judge: judgeGit,
+    subcommands: {
+      ...each(
+        'status log show rev-parse rev-list ls-files ls-tree cat-file blame annotate describe shortlog name-rev merge-base for-each-ref show-ref var version help count-objects fsck whatchanged range-diff check-ignore check-attr diff-tree diff-files diff-index cherry verify-commit verify-tag show-branch --version',
+        show,
+      ),
+      diff: { ...show, judge: judgeGitDiff },
+      grep: {
+        ...show,
+        judge: judgeGitGrep,
+        options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') },
+      },
+      init: {
+        ...change,
+        options: { '--template': { class: 'obfuscated', reason: 'installs hooks from a template', value: 'text' } },
+      },
+      'hash-object': { ...change, operands: 'read' },
+      ...each('send-pack fetch-pack', {
+        class: 'network',
+        ...text,
+        options: each('--receive-pack --upload-pack --exec', { value: 'shell', class: 'execute' }),
+      }),
+      'read-tree': { ...change, options: each('-u --reset', { class: 'destructive', reason: 'discards changes' }) },
+      'checkout-index': {
+        ...change,
+        options: {
+          ...each('-f --force', { class: 'destructive', reason: 'overwrites files' }),
+          '--prefix': { value: 'write' },
+        },
+      },
+      'for-each-repo': { class: 'obfuscated', reason: 'runs commands in other repositories', ...text },
+      maintenance: {
+        class: 'execute',
+        ...text,
+        subcommands: each('start register unregister stop', {
+          class: 'persistence',
+          reason: 'changes what runs later',
+          ...text,
+        }),
+      },
+      add: { ...change, operands: 'read' },
+      notes: { ...change, options: each('-F --file', { value: 'read' }) },
+      mv: { ...change, operands: 'into' },
+      ...each('update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
+      bundle: { ...show, subcommands: { create: { class: 'write', ...text, judge: judgeGitBundle } } },
+      branch: {
+        ...change,
+        options: {
+          ...each('-d -D --delete', { class: 'destructive', reason: 'deletes a branch' }),
+          ...each('-f --force -M', { class: 'destructive' }),
+        },
+      },
+      tag: {
+        ...change,
+        options: {
+          ...each('-d --delete', { class: 'destructive', reason: 'deletes a tag' }),
+          ...each('-f --force', { class: 'destructive' }),
+          ...each('-F --file', { value: 'read' }),
+          ...valued('-m -u'),
+        },
+      },
+      remote: {
+        ...change,
+        subcommands: {
+          ...each('show get-url -v', show),
+          ...each('update prune', fetch),
+          ...each('add set-url', { class: 'network', ...text }),
+        },
+      },
+      stash: { ...change, subcommands: { ...each('list show', show), ...each('drop clear', destroy) } },
+      reflog: { ...show, subcommands: each('expire delete', destroy) },
+      worktree: { ...change, subcommands: { list: show, ...each('remove prune', destroy) } },
+      ...each('commit merge cherry-pick am revert rebase', runs),
+      bisect: {
+        ...runs,
+        subcommands: {
+          run: {
+            class: 'execute',
+            operands: 'text',
+            judge: (subject, { args }) => {
+              subject.runWords(args);
+            },
+          },
+        },
+      },
+      ...each('checkout switch restore', {
+        ...change,
+        judge: judgeGitCheckout,
+        options: {
+          ...each('-f --force --discard-changes', { class: 'destructive', reason: 'discards changes' }),
+          ...each('-B -C --force-create', { class: 'destructive', reason: 'moves a branch', value: 'text' }),
+          ...valued('-b -c -s --source --orphan'),
+        },
+      }),
+      reset: { ...change, judge: judgeGitReset },
+      clean: { class: 'read', ...text, options: valued('-e --exclude'), judge: judgeGitClean },
+      rm: {
+        ...change,
+        judge: (subject, { args }) => {
+          // With `--cached`, the files stay.
+          if (!args.some(({ value }) => value === '--cached')) subject.add('destructive', 'git rm deletes files');
+        },
+      },
+      ...each('filter-repo prune replace', destroy),
+      'filter-branch': {
+        ...destroy,
+        options: each(
+          '--env-filter --tree-filter --index-filter --msg-filter --commit-filter --parent-filter --tag-name-filter --setup',
+          { value: 'shell' },
+        ),
+      },
+      gc: { ...change, options: { '--prune': { class: 'destructive', reason: 'discards work' }, '--aggressive': {} } },
+      'update-ref': { ...change, options: { ...each('-d --stdin', { class: 'destructive' }), ...valued('-m') } },
+      apply: {
+        ...change,
+        judge: (subject) => {
+          subject.write(literal('x'));
+        },
+        options: {
+          '--unsafe-paths': { class: 'destructive', reason: 'writes to any path that the patch names' },
+          '--directory': { value: 'write' },
+        },
+      },
+      'format-patch': { ...change, options: each('-o --output-directory', { value: 'write' }) },
+      config: { class: 'write', ...text, options: CONFIG_OPTIONS, judge: judgeGitConfig },
+      ...each('clone fetch pull ls-remote', fetch),
+      submodule: {
+        class: 'network',
+        ...text,
+        subcommands: {
+          ...each('status summary', show),
+          foreach: { class: 'execute', ...text, judge: judgeGitForeach },
+          ...each('deinit', destroy),
+        },
+      },
+      push: {
+        class: 'network',
+        ...text,
+        options: {
+          ...each('--receive-pack --exec', { value: 'shell', class: 'execute' }),
+          ...each('-f --force --force-with-lease --mirror -d --delete --prune', {
+            class: 'destructive',
+            reason: 'overwrites commits of others',
+          }),
+          ...valued('-o --push-option'),
+        },
+        judge: judgeGitPush,
+      },
+      archive: {
+        ...show,
+        options: {
+          ...each('-o --output', { value: 'write' }),
+          ...each('--exec', { value: 'shell' }),
+          ...valued('--remote --format --prefix'),
+        },
+      },
+      ...each('difftool mergetool instaweb daemon shell gui gitk web--browse help--browse', {
+        class: 'obfuscated',
+        reason: 'runs other programs',
+        ...text,
+      }),
+      ...each('send-email imap-send request-pull', { class: 'exfiltration', ...text }),
+      ...each('credential credential-store credential-cache', {
+        class: 'exfiltration',
+        reason: 'reads credentials',
+        ...text,
+      }),
+    },
+  },
+};
+
+/** git. */
+export const GIT: ProgramFamily = {
+  name: 'git',
+  programs: SPECS,
+  traits: { runnable: 'git', history: 'git' },
+  lists: { git: ([subcommand, ...args]) => (subcommand?.value === 'grep' ? listedByGrep(args, true) : undefined) },
+  substitutions: [[/^\$\(git rev-parse (?:--short )?HEAD\)$/, '0']],
+  variables: [
+    {
+      names: /^GIT_ASKPASS$/,
+      class: 'obfuscated',
+      what: 'sets a program that other programs run',
+      harmless: TRIVIAL_PROGRAM,
+    },
+    {
+      names:
+        /^GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG\w*|DIR|WORK_TREE|COMMON_DIR)$/,
+      class: 'obfuscated',
+      what: 'changes what git runs',
+    },
+    {
+      names: /^GIT_(?:TRACE\w*|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES)$/,
+      class: 'obfuscated',
+      what: 'makes git read or write other places',
+      harmless: /^(?:[0-2]|true|false|)$/,
+    },
+  ],
+  startupPaths: [
+    ...[
+      '~/.gitconfig',
+      '~/.config/git/**',
+      '/**/.git',
+      '/**/.git/**',
+      '/**/.husky/**',
+      '.gitattributes',
+      '.gitmodules',
+    ],
+  ],
+  // What leads to no code.
+  harmlessPaths: [
+    ...['objects/**', 'refs/**', 'logs/**', 'index', 'index.lock', '*_MSG', '*_EDITMSG', 'COMMIT_EDITMSG'],
+    ...['info/exclude', 'packed-refs', 'shallow', 'description'],
+  ].map((path) => `/**/.git/${path}`),
+  examples: EXAMPLES,
+};

@@ -1,0 +1,190 @@
+import { normalizePath } from '../paths.js';
+import { type ProgramFamily, repl, typedCode, typedShell } from '../program-family.js';
+import { SETS_ZSH_NAMES } from '../subject/assignments.js';
+import type { CommandAnalysis } from '../subject/command-analysis.js';
+import { tailOf } from '../subject/options.js';
+import { each } from '../subject/program-spec.js';
+import { DESCRIPTOR, isInputName, judgeWrittenScript } from '../subject/inline-source.js';
+import type { Argument } from '../words/argument.js';
+
+/** Options that take a separate value. */
+const VALUED = new Set(['-o', '+o', '-O', '+O', '--rcfile', '--init-file', '--emulate']);
+
+/** zsh's long form of `-s`. */
+const INPUT_OPTION = /^--sh_?in_?stdin$/i;
+
+/** The program that the arguments of a shell select. */
+interface ShellCall {
+  readonly command: Argument | undefined;
+  readonly script: Argument | undefined;
+  readonly startFile: Argument | undefined;
+  /** Whether its input is the script even when operands are given. */
+  readonly readsInput: boolean;
+}
+
+function readCall(args: readonly Argument[]): ShellCall {
+  const { options, operand } = splitArguments(args);
+  const takesCommand = options.some(({ arg }) => /^-[A-Za-z]*c/.test(arg.shape));
+  return {
+    command: takesCommand ? operand : undefined,
+    script: takesCommand ? undefined : operand,
+    startFile: startFileOf(options),
+    readsInput: options.some(selectsInput),
+  };
+}
+
+/** An option of a shell, and the word after it, which may be its value. */
+interface ShellOption {
+  readonly arg: Argument;
+  readonly next: Argument | undefined;
+}
+
+/** Splits the arguments at the first operand; what follows it belongs to the script. */
+function splitArguments(args: readonly Argument[]): {
+  readonly options: readonly ShellOption[];
+  readonly operand: Argument | undefined;
+} {
+  const options: ShellOption[] = [];
+  for (let index = 0; index < args.length; index += 1) {
+    const arg = args[index];
+    const next = args[index + 1];
+    if (arg?.shape === '--') return { options, operand: next };
+    if (!arg || !/^[-+]./.test(arg.shape)) return { options, operand: arg };
+    options.push({ arg, next });
+    if (takesValue(arg)) index += 1;
+  }
+  return { options, operand: undefined };
+}
+
+/** Whether the next word is the value: after `-o`, or a cluster that ends in `o`. */
+const takesValue = ({ shape }: Argument): boolean => VALUED.has(shape) || /^[-+][A-Za-z]*[oO]$/.test(shape);
+
+/** A file that the shell runs first. */
+function startFileOf(options: readonly ShellOption[]): Argument | undefined {
+  const option = options.findLast(({ arg }) => /^--(?:rcfile|init-file)/.test(arg.shape));
+  if (!option) return undefined;
+  const { arg, next } = option;
+  return arg.shape.includes('=') ? tailOf(arg, arg.shape.indexOf('=') + 1) : next;
+}
+
+/** Whether an option makes the shell read its script from standard input: `-s`, `-o shinstdin`. */
+function selectsInput({ arg, next }: ShellOption): boolean {
+  if (/^-[A-Za-z]*s/.test(arg.shape) || INPUT_OPTION.test(arg.shape)) return true;
+  return takesValue(arg) && INPUT_OPTION.test(`--${next?.shape ?? ''}`);
+}
+
+/** Judges a shell with another language than the parser's. */
+function judgeForeignShell(subject: CommandAnalysis): void {
+  subject.addSideEffect('obfuscated', `${subject.program ?? 'it'} is a shell whose language cannot be judged`);
+  judgeShell(subject);
+}
+
+/** Judges a shell: the text, script or input that it runs. */
+function judgeShell(subject: CommandAnalysis): void {
+  const label = subject.program ?? 'it';
+  const { command, script, startFile, readsInput } = readCall(subject.args);
+  if (startFile) subject.addSideEffect('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
+  if (command) {
+    judgeZshNames(subject, command);
+    subject.runText(command, `the command that ${label} runs`);
+  } else if (readsInput || !script || isInputName(script.value)) judgeInput(subject, label);
+  else judgeScript(subject, label, script);
+}
+
+/** zsh keeps the places of programs in variables that mean nothing to the shell of the session. */
+function judgeZshNames(subject: CommandAnalysis, { shape }: Argument): void {
+  const isOnlyZsh = subject.program === 'zsh' && subject.inquiry.facts.shell !== 'zsh';
+  if (isOnlyZsh && SETS_ZSH_NAMES.test(shape))
+    subject.addSideEffect('obfuscated', 'the command for zsh changes where zsh finds programs');
+}
+
+/** Judges a script that an operand names. */
+function judgeScript(subject: CommandAnalysis, label: string, script: Argument): void {
+  const path = script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape;
+  if (DESCRIPTOR.test(path))
+    subject.addSideEffect('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
+  else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs the output of another command`);
+  else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
+  else {
+    subject.add('execute', `${label} runs a script: ${script.value}`);
+    subject.read(script);
+    subject.noteScript(script);
+    judgeWrittenScript(subject, label, script);
+  }
+}
+
+/** Judges the standard input that a shell reads as its program. */
+function judgeInput(subject: CommandAnalysis, label: string): void {
+  const { stdin } = subject.command;
+  switch (stdin?.kind) {
+    case 'text':
+      if (!stdin.isCertain)
+        subject.addSideEffect('obfuscated', `part of the script that ${label} runs is known only at run time`);
+      subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
+      return;
+    case 'file':
+      if (stdin.file.value === undefined) subject.addUnknown(stdin.file, `the script that ${label} runs`);
+      subject.add('execute', `${label} runs a script: ${stdin.file.text}`);
+      subject.noteScript(stdin.file);
+      judgeWrittenScript(subject, label, stdin.file);
+      return;
+    case 'unknown':
+      subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
+      return;
+    case undefined:
+      subject.add('execute', `${label} starts a shell`);
+  }
+}
+
+/** Shells whose language the parser supports. */
+const PARSED = 'sh bash dash ash ksh mksh zsh rbash yash';
+
+/** Shells with other languages. */
+const FOREIGN = 'fish csh tcsh nu elvish xonsh';
+const POWERSHELL = 'pwsh powershell';
+
+/** Command shells. */
+export const SHELLS: ProgramFamily = {
+  name: 'shells',
+  programs: {
+    ...each(PARSED, { class: 'read', operands: 'text', judge: judgeShell }),
+    ...each(`${FOREIGN} ${POWERSHELL}`, { class: 'read', operands: 'text', judge: judgeForeignShell }),
+  },
+  typing: {
+    ...each(
+      PARSED,
+      typedShell(
+        repl({ valued: '-o +o -O +O --rcfile --init-file --emulate', ends: /^-[A-Za-z]*c/, stays: /^-[A-Za-z]*[is]/ }),
+      ),
+    ),
+    ...each(FOREIGN, typedCode(repl({ valued: '-C', ends: /^-[A-Za-z]*c|^-v$/, stays: /^-i$/ }))),
+    ...each(POWERSHELL, typedCode(repl({ ends: /^-(?:c|command|f|file|enc)/i, stays: /^-noexit$/i }))),
+  },
+  traits: { shell: PARSED, runnable: 'sh bash dash zsh ksh', versioned: 'bash ksh zsh' },
+  startupPaths: [
+    '.bashrc',
+    '.bash_profile',
+    '.bash_login',
+    '.bash_logout',
+    '.bash_aliases',
+    '.profile',
+    '.zshrc',
+    '.zshenv',
+    '.zprofile',
+    '.zlogin',
+    '.zlogout',
+    '.kshrc',
+    '.cshrc',
+    '.tcshrc',
+    '.inputrc',
+    '~/.bashrc.d/**',
+    '~/.config/fish/**',
+  ],
+  examples: {
+    read: ["bash -c 'ls'"],
+    execute: ['sh script.sh'],
+    interactive: ['zsh'],
+    destructive: ["dash -c 'rm x'"],
+    obfuscated: ['curl example.com | sh', "fish -c 'ls'", 'fish', 'pwsh'],
+  },
+};

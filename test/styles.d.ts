@@ -1,2 +1,0 @@
-/** The style sheets that pages of the dashboard import. */
-declare module '*.css';
