@@ -1,4 +1,4 @@
-import type { AuditEventName } from '../core/audit.js';
+import type { AuditEventName } from '../core/audit-events.js';
 import type { Log } from '../core/log.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { Access, Peers, Tokens } from '../services/access/access.js';

@@ -9,7 +9,7 @@ import { ensureWorkspace, limitSettings } from '../config/derive.js';
 import type { Configuration } from '../config/model/configuration.js';
 import { ConfigurationError, valueAt, withValueAt } from '../config/model/problems.js';
 import { listRestartKeys } from '../config/model/settings.js';
-import { type AuditTrail, NO_AUDIT } from '../core/audit.js';
+import { type AuditTrail, NO_AUDIT } from '../core/audit-events.js';
 import { AdapterError } from '../core/errors.js';
 import type { LimitsInForce } from '../core/limits.js';
 import type { Log, LogFactory } from '../core/log.js';

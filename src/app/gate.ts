@@ -1,6 +1,6 @@
 import { type Configuration, withDaemon } from '../config/model/configuration.js';
 import { ConfigurationError } from '../config/model/problems.js';
-import { auditPrincipal, type AuditTrail } from '../core/audit.js';
+import { auditPrincipal, type AuditTrail } from '../core/audit-events.js';
 import {
   CONFIRMATION_OUTCOMES,
   type ConfirmationObserver,

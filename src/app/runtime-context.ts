@@ -1,7 +1,7 @@
 import type { RedisConnection } from '../cluster/registry/redis-connection.js';
 import type { Registry } from '../cluster/registry/registry.js';
 import type { Configuration } from '../config/model/configuration.js';
-import type { AuditTrail } from '../core/audit.js';
+import type { AuditTrail } from '../core/audit-events.js';
 import type { LimitsInForce } from '../core/limits.js';
 import type { LogFactory } from '../core/log.js';
 import type { Metrics } from '../core/metrics.js';

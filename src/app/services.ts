@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { examinedSettings, ownFiles, runsCommands } from '../config/derive.js';
 import { type Configuration, withDaemon } from '../config/model/configuration.js';
-import { type AuditEventName, auditPrincipal } from '../core/audit.js';
+import { type AuditEventName, auditPrincipal } from '../core/audit-events.js';
 import type { ConfirmationMode } from '../core/confirmation.js';
 import { COMMAND_CLASSES } from '../core/policy/model.js';
 import { examineMachine } from '../doctor/doctor.js';

@@ -1,6 +1,6 @@
 import type { RequestInput } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
-import type { SandboxProfile } from '../core/sandbox.js';
+import type { SandboxProfile } from '../core/sandbox-profiles.js';
 
 /**
  * Standard input that is streamed while the command runs: a Node.js or web stream, or a generator, of bytes or text.

@@ -1,6 +1,6 @@
 import type { Repeat } from '../core/cluster/routes.js';
 import { AdapterError } from '../core/errors.js';
-import { findNearest } from '../core/plain-issue.js';
+import { findNearest } from '../core/nearest.js';
 
 /** The error of a request whose node is lost before its answer. */
 export function nodeLost(node: string, repeat: Repeat, why: string): AdapterError {

@@ -1,5 +1,4 @@
 import { type Command, parse } from 'unbash';
-
 import type { ConfirmationMode } from './confirmation.js';
 import type { PolicyRequest } from './policy/analysis/inspection.js';
 import type { PolicyVerdict } from './policy/policy.js';
@@ -7,15 +6,7 @@ import { findRuleFaults, type TestedRule } from './policy/rules.js';
 import { type CommandClass, factsOfFreshShell, POLICY_LIMITS } from './policy/model.js';
 import { directoryOf, normalizePath } from './policy/paths.js';
 import { readCommand } from './policy/subject/read-command.js';
-
-/** How long an approval may be remembered: until its session ends, for 60 minutes, or until it is revoked. */
-export const REMEMBER_SCOPES = ['session', 'hour', 'always'] as const;
-
-/** Scope of a remembered approval. */
-export type RememberScope = (typeof REMEMBER_SCOPES)[number];
-
-/** Duration of the scope `hour`, in milliseconds. */
-export const HOUR_MS = 3_600_000;
+import type { RememberScope } from './remember-scopes.js';
 
 /** What a remembered approval covers. Plain data, so that it can be stored. */
 export interface Coverage {
@@ -162,6 +153,7 @@ export function findFileOperands([program = '', ...args]: readonly string[]): re
 
 /** A path that ends in a plain name with an extension: no option, no hidden file. */
 const FILE_OPERAND = /^(?!-)(?:[\w./+@-]*\/)?\w[\w+@-]*\.\w[\w.-]*$/;
+
 const PARENT = /(?:^|\/)\.\.(?:\/|$)/;
 
 /** A text that a shell reads as these words. */

@@ -1,24 +1,11 @@
 import { AdapterError } from './errors.js';
-
-/**
- * Sandbox profiles, the least strict first: the part of the machine that a shell may reach. docs/develop/adr/0011 describes
- * each.
- */
-export const SANDBOX_PROFILES = ['none', 'workspace', 'strict'] as const;
-
-/** Name of a sandbox profile. */
-export type SandboxProfile = (typeof SANDBOX_PROFILES)[number];
-
-/** A profile that needs bubblewrap. */
-export type RealProfile = Exclude<SandboxProfile, 'none'>;
-
-/** The profiles that are at least as strict as this one. */
-export const profilesFrom = (profile: SandboxProfile): readonly SandboxProfile[] =>
-  SANDBOX_PROFILES.slice(SANDBOX_PROFILES.indexOf(profile));
-
-/** The profiles that are less strict than this one, the strictest first. */
-const profilesBelow = (profile: SandboxProfile): readonly SandboxProfile[] =>
-  SANDBOX_PROFILES.slice(0, SANDBOX_PROFILES.indexOf(profile)).reverse();
+import {
+  SANDBOX_PROFILES,
+  type SandboxProfile,
+  type RealProfile,
+  profilesFrom,
+  profilesBelow,
+} from './sandbox-profiles.js';
 
 /** Directories in which every sandbox can create files. */
 const TEMPORARY_DIRECTORIES: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
@@ -48,7 +35,9 @@ const MIB = 1024 * 1024;
  * memory.
  */
 const TEMPORARY_BYTES = 512 * MIB;
+
 const SHARED_MEMORY_BYTES = 64 * MIB;
+
 /** Size limit of directories that only contain mount points. */
 const FRAME_BYTES = MIB;
 

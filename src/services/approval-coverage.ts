@@ -13,7 +13,7 @@ import type { PolicyRequest } from '../core/policy/analysis/inspection.js';
 import type { PolicyVerdict } from '../core/policy/policy.js';
 import { isWithin } from '../core/policy/paths.js';
 import { isStandardProgram } from '../core/policy/words/program-knowledge.js';
-import type { SandboxProfile } from '../core/sandbox.js';
+import type { SandboxProfile } from '../core/sandbox-profiles.js';
 import { findProgram } from '../engine/shells/list.js';
 import { contentOf, realPathOf } from '../engine/system/local-files.js';
 

@@ -1,15 +1,7 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 
-import {
-  type AuditEvent,
-  auditPrincipal,
-  type AuditQuery,
-  type AuditRecord,
-  type AuditTrail,
-  matchesQuery,
-  readRecord,
-  Repeats,
-} from '../core/audit.js';
+import { type AuditQuery, type AuditRecord, matchesQuery, readRecord, Repeats } from '../core/audit.js';
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../core/audit-events.js';
 import { isRecorded } from '../core/audit-requests.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';

@@ -11,14 +11,8 @@ import {
   isAsStrict,
   wayOf,
 } from '../core/confirmation.js';
-import {
-  covers,
-  findRuleProblem,
-  HOUR_MS,
-  type RememberedApproval,
-  type RememberScope,
-  ruleOf,
-} from '../core/remembered-approval.js';
+import { covers, findRuleProblem, type RememberedApproval, ruleOf } from '../core/remembered-approval.js';
+import { HOUR_MS, type RememberScope } from '../core/remember-scopes.js';
 import { AdapterError } from '../core/errors.js';
 import { approvalIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Log } from '../core/log.js';

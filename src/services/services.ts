@@ -1,4 +1,4 @@
-import type { AuditTrail } from '../core/audit.js';
+import type { AuditTrail } from '../core/audit-events.js';
 import type { Metrics } from '../core/metrics.js';
 import type { SecretMask } from '../core/secrets.js';
 import type { Traces } from '../core/traces.js';

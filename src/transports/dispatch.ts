@@ -4,7 +4,7 @@ import { assertPermitted } from '../core/protocol/permissions.js';
 import { parsePayload } from '../core/protocol/problems.js';
 import { type Answer, type Request, type RequestName, requests } from '../core/protocol/requests.js';
 import type { TraceCarrier } from '../core/traces.js';
-import { findNearest } from '../core/plain-issue.js';
+import { findNearest } from '../core/nearest.js';
 import { describeAccess } from '../services/access/access.js';
 import type { ClusterPort, Passage } from '../services/cluster-port.js';
 import type { Caller } from '../services/registry/caller.js';

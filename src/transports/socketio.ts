@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, type Socket } from 'socket.io';
 import { Decoder, Encoder, type Packet, PacketType } from 'socket.io-parser';
 
-import { auditPrincipal } from '../core/audit.js';
+import { auditPrincipal } from '../core/audit-events.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { EventName, EventPayload } from '../core/protocol/results.js';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { AUDIT_EVENTS } from '../../core/audit.js';
+import { AUDIT_EVENTS } from '../../core/audit-events.js';
 import type { AuditOptions, SearchOptions, TailOptions } from './read-audit.js';
 import { createCommand, createGroup, examples, readNumber, type Subcommand } from '../console/subcommand.js';
 

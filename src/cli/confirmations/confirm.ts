@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 
-import { REMEMBER_SCOPES } from '../../core/remembered-approval.js';
+import { REMEMBER_SCOPES } from '../../core/remember-scopes.js';
 import type { DecideOptions, ListOptions } from './confirmations.js';
 import { withDaemonOptions } from '../connect/daemon-address.js';
 import type { Context } from '../console/context.js';

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import { SANDBOX_PROFILES } from '../../core/sandbox.js';
-import { findNearest } from '../../core/plain-issue.js';
+import { SANDBOX_PROFILES } from '../../core/sandbox-profiles.js';
+import { findNearest } from '../../core/nearest.js';
 import type { Context } from './context.js';
 
 /** Creates a subcommand. Modules other than commander are loaded when it runs: most calls need few of them. */

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 import type { AdapterClient, ClientSession } from '../../client/index.js';
 import { randomCommandId } from '../../client/runtime.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { Outcome } from '../confirmations/confirmations.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';

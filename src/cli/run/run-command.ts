@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { hasCode } from '../../client/errors.js';
 import type { AdapterClient, ClientCommand, CommandResult, InputSource, SignalName } from '../../client/index.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { settledWithin } from '../../core/time.js';
 import { type Outcome, runOrAsk } from '../confirmations/confirmations.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 
 import type { Answer } from '../../core/protocol/requests.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { createCommand, examples, readVariable, sandboxOption, type Subcommand } from '../console/subcommand.js';
 import { type DaemonOptions, withDaemonOptions } from '../connect/daemon-address.js';
 

@@ -1,6 +1,6 @@
 import { type Document, isNode, parseDocument, visit } from 'yaml';
 
-import { findNearest } from '../../core/plain-issue.js';
+import { findNearest } from '../../core/nearest.js';
 import { type Setting, variableName } from '../model/settings.js';
 
 /** Options for parsing YAML: YAML 1.2's core schema, which can express nothing but plain data. */

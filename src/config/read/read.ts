@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 import type { z } from 'zod';
 
-import { findNearest } from '../../core/plain-issue.js';
+import { findNearest } from '../../core/nearest.js';
 import type { RuleFault, TestedRule } from '../../core/policy/rules.js';
 import { MASK, SecretMask } from '../../core/secrets.js';
 import type { PathDefault } from '../fields.js';

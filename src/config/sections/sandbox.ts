@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { type AllowedDestination, parseAllowed } from '../../core/egress.js';
-import { SANDBOX_PROFILES } from '../../core/sandbox.js';
+import { SANDBOX_PROFILES } from '../../core/sandbox-profiles.js';
 import { choice, converted, described, flag, restarting, secondsToMs, time } from '../fields.js';
 
 /** Bounds that hold unless others are given. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { SIGNAL_NAMES } from '../signals.js';
-import { SANDBOX_PROFILES } from '../sandbox.js';
+import { SANDBOX_PROFILES } from '../sandbox-profiles.js';
 import { MAX_TIMER_MS } from '../time.js';
 
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { REMEMBER_SCOPES } from '../remembered-approval.js';
+import { REMEMBER_SCOPES } from '../remember-scopes.js';
 import { COMMAND_CLASSES } from '../policy/model.js';
 import { approvalId, sessionId, timestamp } from './fields.js';
 

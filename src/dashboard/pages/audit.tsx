@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 
 import type { Answer } from '../../client/index.js';
-import { AUDIT_EVENTS } from '../../core/audit.js';
+import { AUDIT_EVENTS } from '../../core/audit-events.js';
 import { Badge } from '../components/badge.js';
 import { Button, CopyButton } from '../components/button.js';
 import { SafeText } from '../components/command-text.js';

@@ -2,16 +2,8 @@ import { constants, existsSync } from 'node:fs';
 import { type FileHandle, open, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import {
-  type AuditEvent,
-  type AuditTrail,
-  type ChainEnd,
-  GENESIS,
-  readRecord,
-  renderEvent,
-  type SealedRecord,
-  sealRecord,
-} from '../../core/audit.js';
+import { type ChainEnd, GENESIS, readRecord, renderEvent, type SealedRecord, sealRecord } from '../../core/audit.js';
+import type { AuditEvent, AuditTrail } from '../../core/audit-events.js';
 import { AdapterError } from '../../core/errors.js';
 import type { SecretMask } from '../../core/secrets.js';
 import type { Loss } from '../../files/bounded-queue.js';

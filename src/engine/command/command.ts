@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/egress.js';
 import type { Limits } from '../../core/limits.js';
 import { NO_METRICS, type OutputMeters } from '../../core/metrics.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { SignalName } from '../../core/signals.js';
 import { OutputStream, type OutputStreamOptions } from '../output/output-stream.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';

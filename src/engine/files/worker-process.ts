@@ -5,7 +5,7 @@ import { ERROR_CATALOGUE } from '../../core/error-catalogue.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Limits } from '../../core/limits.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { Command, type CommandSpec } from '../command/command.js';
 import type { CommandOutcome } from '../command/outcome.js';
 import type { OneShotRunner } from '../one-shot/one-shot.js';

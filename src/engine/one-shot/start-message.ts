@@ -1,4 +1,4 @@
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 import { TAG_VARIABLE } from '../platform/platform.js';

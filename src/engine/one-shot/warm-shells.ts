@@ -1,6 +1,6 @@
 import type { Limits } from '../../core/limits.js';
 import type { Log } from '../../core/log.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 import type { LimitMechanism, ProcessGroup } from '../limits/mechanism.js';
 import type { Platform } from '../platform/platform.js';

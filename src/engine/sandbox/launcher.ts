@@ -6,13 +6,8 @@ import { type AllowedDestination, AllowList, proxyVariables } from '../../core/e
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { EgressMetrics } from '../../core/metrics.js';
-import {
-  launchScript,
-  REPORT_MISSING,
-  resolveSandboxStatus,
-  type SandboxProfile,
-  type SandboxStatus,
-} from '../../core/sandbox.js';
+import { launchScript, REPORT_MISSING, resolveSandboxStatus, type SandboxStatus } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { Dialer } from '../egress/dialer.js';
 import type { Platform } from '../platform/platform.js';
 import { findProgram } from '../shells/list.js';

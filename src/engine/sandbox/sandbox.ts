@@ -8,12 +8,11 @@ import {
   isWithin,
   launchScript,
   type Place,
-  type RealProfile,
   type SandboxPlan,
-  type SandboxProfile,
   sandboxVariables,
   type View,
 } from '../../core/sandbox.js';
+import type { RealProfile, SandboxProfile } from '../../core/sandbox-profiles.js';
 import { socketFilter } from '../../core/socket-filter.js';
 import { CREDENTIAL_PLACES, PUBLIC_NAMES } from '../../core/secrets.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { profilesFrom, type RealProfile, type SandboxProblems } from '../../core/sandbox.js';
+import type { SandboxProblems } from '../../core/sandbox.js';
+import { profilesFrom, type RealProfile } from '../../core/sandbox-profiles.js';
 import { isPlaceGone, type Sandbox } from './sandbox.js';
 import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { makeDirectoryFor } from '../system/own-user.js';

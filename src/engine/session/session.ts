@@ -2,7 +2,7 @@ import type { Refusal } from '../../core/egress.js';
 import type { Limits } from '../../core/limits.js';
 import type { Log } from '../../core/log.js';
 import type { ShellReplacement } from '../../core/metrics.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { SignalName } from '../../core/signals.js';
 import type { Command } from '../command/command.js';
 import { type TerminalReaders, terminalReaders } from '../command/foreground.js';

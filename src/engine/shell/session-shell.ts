@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AdapterError } from '../../core/errors.js';
 import type { Limits } from '../../core/limits.js';
 import type { Log } from '../../core/log.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { CommandEnd, Warning } from '../command/outcome.js';
 import { pidExists } from '../platform/pid-exists.js';
 import type { ProcessEntry } from '../platform/platform.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { Refusal } from '../../core/egress.js';
 import { AdapterError } from '../../core/errors.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { Command } from '../command/command.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { placeStdin, type StdinPipe } from '../output/stdin-pipe.js';

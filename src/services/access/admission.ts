@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/principal.js';
 import { type RateLimit, type Release, Slots, TokenBucket } from '../../core/rate-limits.js';
-import { type AuditTrail, Repeats } from '../../core/audit.js';
+import { Repeats } from '../../core/audit.js';
+import type { AuditTrail } from '../../core/audit-events.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Metrics } from '../../core/metrics.js';

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 import { canGrant, LOCAL_PRINCIPAL, type Principal, type Role, ROLES_GRANTED } from '../../core/principal.js';
-import { auditPrincipal, type AuditTrail } from '../../core/audit.js';
+import { auditPrincipal, type AuditTrail } from '../../core/audit-events.js';
 import type { LinkIdentity } from '../../core/cluster/link-messages.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';

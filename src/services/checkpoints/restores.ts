@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/principal.js';
-import type { AuditTrail } from '../../core/audit.js';
+import type { AuditTrail } from '../../core/audit-events.js';
 import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/policy.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import type { Principal } from '../../core/principal.js';
-import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit.js';
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit-events.js';
 import type { Refusal } from '../../core/egress.js';
 import { AdapterError } from '../../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
@@ -9,7 +9,8 @@ import type { Metrics } from '../../core/metrics.js';
 import type { Notifier } from '../../core/notifications.js';
 import type { CommandClass } from '../../core/policy/model.js';
 import type { Request } from '../../core/protocol/requests.js';
-import { chooseProfile, type SandboxProfile } from '../../core/sandbox.js';
+import { chooseProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { SecretMask } from '../../core/secrets.js';
 import type { CommandSpan, Traces } from '../../core/traces.js';
 import { Command, type CommandOutputOptions, type CommandSpec } from '../../engine/command/command.js';

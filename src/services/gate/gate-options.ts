@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/principal.js';
-import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit.js';
+import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit-events.js';
 import { AdapterError, type ErrorDetails } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';

@@ -4,7 +4,7 @@ import { KILLED_BY, type Limits } from '../../core/limits.js';
 import { forbidden } from '../../core/protocol/permissions.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { EventPayload, SessionEndReason } from '../../core/protocol/results.js';
-import type { SandboxProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { spanText } from '../../core/time.js';
 import type { EndReason } from '../../engine/command/outcome.js';
 import type { Kill } from '../../engine/command/resource-use.js';

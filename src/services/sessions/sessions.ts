@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/principal.js';
-import { auditPrincipal, type AuditTrail } from '../../core/audit.js';
+import { auditPrincipal, type AuditTrail } from '../../core/audit-events.js';
 import { nodeOf } from '../../core/cluster/address.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, type IdOptions, sessionIdFrom } from '../../core/ids.js';

@@ -8,7 +8,7 @@ import { NO_METRICS } from '../../../src/core/metrics.js';
 import type { Log } from '../../../src/core/log.js';
 import type { LimitMechanism } from '../../../src/engine/limits/mechanism.js';
 import { chooseMechanism } from '../../../src/engine/limits/probe.js';
-import type { SandboxProfile } from '../../../src/core/sandbox.js';
+import type { SandboxProfile } from '../../../src/core/sandbox-profiles.js';
 import { findInstanceProcesses } from '../../../src/engine/process/find-processes.js';
 import { makeRuntimeDirectory, type RuntimeDirectory } from '../../../src/engine/instance/runtime-directory.js';
 import type { Platform } from '../../../src/engine/platform/platform.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { AuditEvent } from '../../../src/core/audit.js';
+import type { AuditEvent } from '../../../src/core/audit-events.js';
 import type { Role } from '../../../src/core/principal.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient, type WireAnswer } from '../../support/wire.js';

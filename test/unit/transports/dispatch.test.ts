@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { LOCAL_PRINCIPAL } from '../../../src/core/principal.js';
-import { NO_AUDIT } from '../../../src/core/audit.js';
+import { NO_AUDIT } from '../../../src/core/audit-events.js';
 import { AdapterError } from '../../../src/core/errors.js';
 import type { Log } from '../../../src/core/log.js';
 import { NO_METRICS } from '../../../src/core/metrics.js';

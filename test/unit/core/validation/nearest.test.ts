@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance, findNearest } from '../../../../src/core/plain-issue.js';
+import { editDistance, findNearest } from '../../../../src/core/nearest.js';
 
 const KEYS = ['port', 'host', 'max_sessions', 'session_max_lifetime', 'shell'];
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { NO_AUDIT } from '../../../../src/core/audit.js';
+import { NO_AUDIT } from '../../../../src/core/audit-events.js';
 import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/principal.js';
 import { DashboardLinks, PageTokens } from '../../../../src/services/access/dashboard-links.js';
 

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Principal } from '../../../../src/core/principal.js';
-import { HOUR_MS, type RememberScope } from '../../../../src/core/remembered-approval.js';
+import { HOUR_MS, type RememberScope } from '../../../../src/core/remember-scopes.js';
 import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
 import { decide, type Policy, PRESETS } from '../../../../src/core/policy/policy.js';
 import { compileRule } from '../../../../src/core/policy/rules.js';

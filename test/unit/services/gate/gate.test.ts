@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { LOCAL_PRINCIPAL } from '../../../../src/core/principal.js';
-import type { AuditEvent } from '../../../../src/core/audit.js';
+import type { AuditEvent } from '../../../../src/core/audit-events.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import { type PresetName, PRESETS, withoutCheckpoints } from '../../../../src/core/policy/policy.js';
 import { CommandGate } from '../../../../src/services/gate/gate.js';
