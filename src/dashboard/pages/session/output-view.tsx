@@ -174,10 +174,10 @@ function useSearch({ commandId, stream }: SearchProps): SearchState {
       if (isLatest) found.value = next;
       return isLatest;
     };
-    const request = { command_id: commandId, stream, pattern, regex: isRegex, limit: MAX_MATCHES };
+    const request = { command_id: commandId, stream, pattern, regex: isRegex };
     show({ matches: [], isComplete: false });
     try {
-      await searchAll((from) => connection.request('search_output', { ...request, ...from }), show);
+      await searchAll((part) => connection.request('search_output', { ...request, ...part }), show);
     } catch (error) {
       show({ matches: [], isComplete: true, problem: messageOf(error) });
     }
@@ -186,14 +186,14 @@ function useSearch({ commandId, stream }: SearchProps): SearchState {
 }
 
 /** Searches until everything was searched, enough was found, or `onFound` returns false. */
-async function searchAll(
-  search: (from: { readonly from_offset: number }) => Promise<Answer<'search_output'>>,
+export async function searchAll(
+  search: (part: { readonly from_offset: number; readonly limit: number }) => Promise<Answer<'search_output'>>,
   onFound: (found: Found) => boolean,
 ): Promise<void> {
   const matches: Match[] = [];
   let [from, lines, isComplete, isWanted] = [0, 0, false, true];
   while (isWanted && !isComplete && matches.length < MAX_MATCHES) {
-    const answer = await search({ from_offset: from });
+    const answer = await search({ from_offset: from, limit: MAX_MATCHES - matches.length });
     matches.push(...answer.matches.map((match) => ({ ...match, line: match.line + lines })));
     [from, lines, isComplete] = [answer.scanned_to, lines + answer.lines, answer.complete];
     isWanted = onFound({ matches: [...matches], isComplete });
