@@ -1,6 +1,5 @@
 // docs/reference/errors.md: every error code with its meaning, status, retry and next step.
-import { CLIENT_ERROR_CODES } from '../../dist/client/errors.js';
-import { ERROR_CATALOGUE } from '../../dist/core/error-catalogue.js';
+import { CLIENT_ERRORS, ERROR_CATALOGUE } from '../../dist/core/error-catalogue.js';
 import { markdownTable } from '../../dist/core/markdown.js';
 import { code, renderPage } from './page.mjs';
 
@@ -39,8 +38,8 @@ export const renderErrors = () =>
       '## Codes of the JavaScript client',
       'A `ClientError` has a code of the daemon, or one of these:',
       markdownTable(
-        ['code', 'meaning'],
-        Object.entries(CLIENT_ERROR_CODES).map(([name, meaning]) => [code(name), meaning]),
+        ['code', 'meaning', 'next step'],
+        Object.entries(CLIENT_ERRORS).map(([name, { meaning, next }]) => [code(name), meaning, next]),
       ),
     ],
     next: [

@@ -1,20 +1,13 @@
+import { CLIENT_ERRORS } from '../core/error-catalogue.js';
 import type { ErrorBody, ErrorCode, ErrorDetails } from '../core/errors.js';
 import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
 import type { Answer } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
 
-/** Error codes of the client; the daemon's codes are in the protocol's catalogue. */
-export const CLIENT_ERROR_CODES = {
-  CONNECTION_FAILED: 'No daemon answers at the address.',
-  REFUSED: 'The daemon refused the connection.',
-  CONNECTION_LOST: 'The connection was lost. The request may or may not have been carried out.',
-  REQUEST_TIMEOUT: 'The daemon has not answered within the given time.',
-  CLIENT_CLOSED: 'The client was closed before the answer came.',
-  CONFIRMATION_REQUIRED:
-    'Nothing was run or typed: confirmation is needed first. The error is a ConfirmationRequiredError.',
-  INVALID_ANSWER: 'The answer of the daemon is not what the protocol says, and is not used.',
-  NOT_STREAMED: 'The command cannot be iterated: it was not run with `stream: true`, or has been iterated before.',
-} as const;
+/** Error codes of the client, each with its meaning; the daemon's codes are in the protocol's catalogue. */
+export const CLIENT_ERROR_CODES = Object.fromEntries(
+  Object.entries(CLIENT_ERRORS).map(([code, { meaning }]) => [code, meaning]),
+) as Readonly<Record<keyof typeof CLIENT_ERRORS, string>>;
 
 /** Code of a `ClientError`: the client's own, or one of the daemon's. */
 export type ClientErrorCode = keyof typeof CLIENT_ERROR_CODES | ErrorCode;

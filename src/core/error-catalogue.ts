@@ -82,19 +82,19 @@ const FILE_ERRORS = defineErrors({
     meaning: 'The operating system or the sandbox does not allow it: permissions, a read-only place, or a mount point.',
     status: 403,
     retry: 'changed',
-    next: 'Use a place that the session may write to, or change the permissions.',
+    next: 'Use a place in the workspace, or change the permissions.',
   },
   FILE_TOO_LARGE: {
     meaning: 'The file, or what is to be written, is larger than a request or a limit allows.',
     status: 413,
     retry: 'changed',
-    next: 'Read or write it in parts, or edit it by a command.',
+    next: 'Read or write it in parts, or edit it by a command, such as `sed -i`.',
   },
   FILE_FAILED: {
     meaning: 'The operating system could not do it: `details.errno` says why.',
     status: 500,
     retry: 'check',
-    next: 'Look at the path with `stat_path`, then try again.',
+    next: 'Look at the path with `stat_path` or a command before you try again.',
   },
   NOT_A_FILE: {
     meaning:
@@ -119,27 +119,27 @@ const FILE_ERRORS = defineErrors({
     meaning: 'The file is not text in UTF-8.',
     status: 415,
     retry: 'changed',
-    next: 'Read it with `encoding: "bytes"` or `"base64"`.',
+    next: 'Read it with `encoding: "bytes"` or `"base64"`, or look at it by a command, such as `file` or `xxd`.',
   },
   TEXT_NOT_FOUND: {
     meaning: 'The text to replace (`old_text`) is not in the file. Nothing was changed.',
     status: 409,
     retry: 'changed',
-    next: 'Read the file again, and give the text exactly, with its spaces and line ends.',
+    next: 'Read the file again, and give `old_text` exactly as it is there, with its spaces and line ends.',
   },
   TEXT_NOT_UNIQUE: {
     meaning:
       'The text to replace (`old_text`) is in the file more than once: `details` has how often, and the lines. Nothing was changed.',
     status: 409,
     retry: 'changed',
-    next: 'Give more of the text around it, or `all: true`.',
+    next: 'Give more of the text around it in `old_text`, or `all: true`.',
   },
   DISK_FULL: {
     meaning:
       'There is no space left on the disk, in its quota, or above the free space that has to stay. Nothing was changed.',
     status: 507,
     retry: 'changed',
-    next: 'Remove something, or write elsewhere.',
+    next: 'Remove something, write elsewhere, or ask the user for room on the disk.',
   },
 });
 
@@ -205,7 +205,7 @@ const LLM_ERRORS = defineErrors({
     meaning: 'The LLM provider failed: `details.detail` is what it said.',
     status: 500,
     retry: 'check',
-    next: 'Read `details.detail`.',
+    next: 'Read `details.detail`, then ask again or ask another provider.',
   },
   LLM_CANCELLED: {
     meaning: 'The call was cancelled. Everything that a tool had started for it has been ended.',
@@ -271,7 +271,7 @@ export const ERROR_CATALOGUE = defineErrors({
     meaning: 'No such session, or it has ended: `details` says why and when, for a day.',
     status: 404,
     retry: 'changed',
-    next: 'Open another session. The state of the old one is lost.',
+    next: 'Open another session with `open_session`. The state of the old one is lost.',
   },
   COMMAND_NOT_FOUND: {
     meaning: 'No such command, or its record has been dropped to bound memory.',
@@ -289,7 +289,7 @@ export const ERROR_CATALOGUE = defineErrors({
     meaning: 'The limit on sessions or one-shot commands is reached: that of the configuration, or that of the token.',
     status: 503,
     retry: 'later',
-    next: 'Close a session, wait for a command, or raise the limit that `details` names.',
+    next: 'Close a session that is no longer needed (`close_session`), wait for a command, or raise the limit that `details` names.',
   },
   NO_RUNNING_COMMAND: {
     meaning: 'No running command can take the input or the signal.',
@@ -301,13 +301,13 @@ export const ERROR_CATALOGUE = defineErrors({
     meaning: 'The program does not read its input and the buffer for it is full; nothing of this request was taken.',
     status: 409,
     retry: 'later',
-    next: 'Wait until the program reads, and for the answer to each chunk before you send many more.',
+    next: 'Wait until the program has read its input, then type the rest.',
   },
   SHELL_NOT_FOUND: {
     meaning: 'The shell is not installed, or is not one that the adapter can drive.',
     status: 400,
     retry: 'changed',
-    next: 'Install the shell, or name another one. `shell-adapter doctor` lists those that work.',
+    next: 'Leave out `shell`, or name bash, zsh, sh, fish or pwsh. `shell-adapter doctor` lists those that work.',
   },
   SHELL_FAILED: {
     meaning: 'The shell could not be started, or did not answer in time.',
@@ -319,7 +319,7 @@ export const ERROR_CATALOGUE = defineErrors({
     meaning: 'The policy denies the command, or its confirmation was refused: `details` has action, class and reasons.',
     status: 403,
     retry: 'changed',
-    next: 'Do it another way, ask the user, or change the policy.',
+    next: 'Do not repeat it: do it another way, ask the user, or change the policy.',
   },
   CONFIRMATION_NOT_FOUND: {
     meaning:
@@ -333,7 +333,7 @@ export const ERROR_CATALOGUE = defineErrors({
       'The confirmed command differs from the stored one, or the session has changed: its directory, or the meaning of names. Nothing ran.',
     status: 409,
     retry: 'changed',
-    next: 'Check `command_sha256`, or send the command again and confirm what is shown then.',
+    next: 'Confirm with the `command_sha256` that was shown, or send the command again and confirm what is shown then.',
   },
   APPROVAL_NOT_FOUND: {
     meaning: 'No remembered approval of that id is visible to this client: it was revoked, or has expired.',
@@ -365,7 +365,7 @@ export const ERROR_CATALOGUE = defineErrors({
     meaning: 'The directory does not exist, is not a directory, or may not be entered.',
     status: 400,
     retry: 'changed',
-    next: 'Name a directory that exists on the machine of the daemon.',
+    next: 'Name a directory that exists on the machine of the daemon, or none.',
   },
   OUTPUT_EXPIRED: {
     meaning: 'That part of the output was not kept: `details` says which part is still there.',
@@ -378,7 +378,7 @@ export const ERROR_CATALOGUE = defineErrors({
       'The machine is out of processes, descriptors, terminals, memory or disk space, or too many connections are open. Try again later.',
     status: 503,
     retry: 'later',
-    next: 'Wait some seconds, or free what the message names.',
+    next: 'Send the same request again in some seconds, or free what the message names.',
   },
   RECORDING_NOT_FOUND: {
     meaning: 'No such recording, or it was deleted to make room for newer ones.',
@@ -397,7 +397,7 @@ export const ERROR_CATALOGUE = defineErrors({
       'The workspace has more files or bytes than a checkpoint may have: `details` names the limit. Nothing was changed.',
     status: 422,
     retry: 'changed',
-    next: 'Raise the limit in the section `checkpoints`, or move large files out of the workspace.',
+    next: 'Go on without a checkpoint, move large files out of the workspace, or raise the limit in the section `checkpoints`.',
   },
   CHECKPOINT_FAILED: {
     meaning: 'Saving or comparing the workspace failed; the message says why. The workspace was not changed.',
@@ -415,25 +415,25 @@ export const ERROR_CATALOGUE = defineErrors({
     meaning: 'Checkpoints need git, which is not installed or cannot be run.',
     status: 503,
     retry: 'changed',
-    next: 'Install git. Everything else works without it.',
+    next: 'Go on without checkpoints, or install git. Everything else works without it.',
   },
   PAYLOAD_TOO_LARGE: {
     meaning: 'The message is larger than `max_message_bytes` of the configuration: `details` says how large both are.',
     status: 413,
     retry: 'changed',
-    next: 'Send the input as a stream (`stdin_stream`) or through a file, or raise `socketio.max_message_bytes`.',
+    next: 'Send it in parts, as a stream (`stdin_stream`) or through a file, or raise `socketio.max_message_bytes`.',
   },
   UNAUTHORIZED: {
     meaning: 'Authentication failed: the token is missing or wrong, or it was revoked, replaced, or has expired.',
     status: 401,
     retry: 'changed',
-    next: 'Get a token with `shell-adapter token create`, and set `SHELL_ADAPTER_TOKEN`.',
+    next: 'Ask the user for a token: `shell-adapter token create`, then set `SHELL_ADAPTER_TOKEN`.',
   },
   FORBIDDEN: {
     meaning: 'The role of the token does not permit this: `details.needs` lists the roles that do.',
     status: 403,
     retry: 'changed',
-    next: 'Use a token with one of these roles. A web page needs its origin among `socketio.cors_allowed_origins`.',
+    next: 'Ask the user for a token with one of these roles. A web page needs its origin among `socketio.cors_allowed_origins`.',
   },
   RATE_LIMITED: {
     meaning:
@@ -465,3 +465,47 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** The status of an error over HTTP. */
 export const statusOf = (code: ErrorCode): number => ERROR_CATALOGUE[code].status;
+
+/** Error codes of the JavaScript client, which no daemon answers with. */
+export const CLIENT_ERRORS = {
+  CONNECTION_FAILED: {
+    meaning: 'No daemon answers at the address.',
+    next: 'Start the daemon with `shell-adapter serve`, or use `shell-adapter mcp --start`; then send the request again.',
+  },
+  REFUSED: {
+    meaning: 'The daemon refused the connection.',
+    next: 'Ask the user for a token: `shell-adapter token create`, then set `SHELL_ADAPTER_TOKEN`.',
+  },
+  CONNECTION_LOST: {
+    meaning: 'The connection was lost. The request may or may not have been carried out.',
+    next: 'Look at what the request has done when the daemon is back, before you send it again.',
+  },
+  REQUEST_TIMEOUT: {
+    meaning: 'The daemon has not answered within the given time.',
+    next: 'Look at what the request has done before you send it again, and give it more time.',
+  },
+  CLIENT_CLOSED: {
+    meaning: 'The client was closed before the answer came.',
+    next: 'Connect again, and look at what the request has done before you send it again.',
+  },
+  CONFIRMATION_REQUIRED: {
+    meaning: 'Nothing was run or typed: confirmation is needed first. The error is a ConfirmationRequiredError.',
+    next: 'Confirm it with `confirm_command`, or have an operator confirm it; then the command runs.',
+  },
+  INVALID_ANSWER: {
+    meaning: 'The answer of the daemon is not what the protocol says, and is not used.',
+    next: 'Use a client and a daemon of the same version.',
+  },
+  NOT_STREAMED: {
+    meaning: 'The command cannot be iterated: it was not run with `stream: true`, or has been iterated before.',
+    next: 'Run it with `stream: true`, and iterate it once.',
+  },
+} as const satisfies Readonly<Record<string, Pick<ErrorEntry, 'meaning' | 'next'>>>;
+
+const NEXT_STEPS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...ERROR_CATALOGUE, ...CLIENT_ERRORS }).map(([code, { next }]) => [code, next]),
+);
+
+/** What to do after an error of the daemon or of the client. A code of a newer daemon is not known here. */
+export const nextStepOf = (code: string): string =>
+  NEXT_STEPS.get(code) ?? 'Read the message of the error: this version does not know its code.';

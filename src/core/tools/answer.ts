@@ -1,3 +1,4 @@
+import { nextStepOf } from '../error-catalogue.js';
 import type { ErrorDetails } from '../errors.js';
 
 /** Facts about a call from which the model's next step is derived. */
@@ -146,63 +147,28 @@ function confirmationAnswer(
 
 const shorten = (text: string): string => (text.length > MAX_REASONS ? `${text.slice(0, MAX_REASONS - 1)}…` : text);
 
-/** Next step after an error, by its code. */
-const AFTER_ERROR: Readonly<Record<string, (details: ErrorDetails, facts: CallFacts) => string>> = {
+/** Next steps that the details of an error make exact: a call that can be made as it is, or how long to wait. */
+const EXACT_STEPS: Readonly<Record<string, (details: ErrorDetails, facts: CallFacts) => string | undefined>> = {
   INVALID_REQUEST: (_, { tool }) => `correct the arguments and call ${tool} again`,
-  SESSION_NOT_FOUND: () => 'open_session() gives a session_id',
-  COMMAND_NOT_FOUND: () => 'its result is no longer kept, or there was none: run the command again',
   SESSION_BUSY: ({ running_command_id: id }) =>
     typeof id === 'string'
       ? `${callText('wait_command', { command_id: id, timeout_ms: WAIT_MS })}, or open_session() for another session`
-      : 'open_session() gives another session',
-  SESSION_LIMIT: () => "close_session(session_id='…') for one that is no longer needed",
+      : undefined,
   NO_RUNNING_COMMAND: (_, { tool, payload: { session_id: id } }) =>
     tool === 'read_screen' || tool === 'wait_for'
       ? 'run the program by execute_command with tty=true and background=true'
       : `nothing reads input there: ${callText('execute_command', { session_id: typeof id === 'string' ? id : '…', command: '…' })}`,
-  INPUT_FULL: () => 'wait until the program has read its input, then type the rest',
-  SHELL_NOT_FOUND: () => 'leave out `shell`, or name bash, zsh, sh, fish or pwsh',
-  COMMAND_DENIED: () => 'do not repeat it: do it another way, or ask the user',
-  CONFIRMATION_NOT_FOUND: () => 'run the command again, and confirm it within its time',
-  CONFIRMATION_MISMATCH: () => 'make the call from `next` as it is; or run the command again',
-  FORBIDDEN: () => 'this token may not do that: ask the user',
-  UNAUTHORIZED: () => 'ask the user for a token: `shell-adapter token create`, then SHELL_ADAPTER_TOKEN',
   RATE_LIMITED: ({ retry_after_ms: ms }) =>
-    `make the same call again ${typeof ms === 'number' ? `in ${ms} ms` : 'later'}`,
-  BAD_DIRECTORY: () => 'give a cwd that exists on the machine of the daemon, or none',
-  OUTPUT_EXPIRED: () => 'read a later offset, or run the command again with its output in a file',
-  PAYLOAD_TOO_LARGE: () => 'send less: write a file in parts, and let the command read it',
-  FILE_NOT_FOUND: () => 'look which files there are: list them by a command',
-  FILE_EXISTS: () => 'choose another path, or mode="overwrite"',
-  FILE_CHANGED: () => 'read the file again, then repeat the change',
-  FILE_ACCESS_DENIED: () => 'write in the workspace, or ask the user',
-  FILE_TOO_LARGE: () => 'work on it by a command, such as sed -i',
-  FILE_FAILED: () => 'look at the file by a command before you repeat it',
-  NOT_A_FILE: () => 'it is no file: look at it by a command',
-  NOT_A_DIRECTORY: () => 'a part of the path is a file: correct it',
-  NOT_TEXT: () => 'it is binary: look at it by a command, such as file or xxd',
-  TEXT_NOT_FOUND: () => 'read the file again, and give old_text exactly as it is there',
-  TEXT_NOT_UNIQUE: () => 'give more of the text around it in old_text, or all=true',
-  DISK_FULL: () => 'ask the user to make room on the disk',
-  CHECKPOINT_NOT_FOUND: () => 'list_checkpoints() lists those that there are',
-  CHECKPOINT_TOO_LARGE: () => 'go on without a checkpoint, or ask the user to raise the limit',
-  GIT_NOT_FOUND: () => 'go on without checkpoints, or ask the user to install git',
-  RESOURCE_EXHAUSTED: () => 'make the same call again in some seconds',
-  SHUTTING_DOWN: () => 'the daemon is ending: make the same call again when it is back',
-  CONNECTION_FAILED: () => DAEMON_AWAY,
+    typeof ms === 'number' ? `make the same call again in ${ms} ms` : undefined,
   CONNECTION_LOST: ({ command_id: id }) =>
     typeof id === 'string'
       ? `when the daemon is back: ${callText('wait_command', { command_id: id })}; before you repeat the command, see what it has done`
-      : DAEMON_AWAY,
-  REFUSED: () => 'ask the user for a token: `shell-adapter token create`, then SHELL_ADAPTER_TOKEN',
+      : undefined,
 };
 
-const DAEMON_AWAY =
-  'ask the user to start the daemon with `shell-adapter serve`, or to use `shell-adapter mcp --start`; then make the same call again';
-
-/** Next step after an error; defined for every code. */
+/** Next step after an error: that of the catalogue, unless the details have a more exact one. */
 const nextAfterError = (code: string, details: ErrorDetails, facts: CallFacts): string =>
-  AFTER_ERROR[code]?.(details, facts) ?? 'if it happens again, ask the user to run `shell-adapter doctor`';
+  EXACT_STEPS[code]?.(details, facts) ?? nextStepOf(code);
 
 /** An answer to a model: one JSON object with its small fields first, since clients truncate long answers. */
 export type ToolAnswer = Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ERROR_CODES } from '../../../../src/core/errors.js';
-import { CLIENT_ERROR_CODES } from '../../../../src/client/errors.js';
+import { CLIENT_ERRORS, ERROR_CATALOGUE } from '../../../../src/core/error-catalogue.js';
 import { type CallFacts, toolAnswer, toolFailure } from '../../../../src/core/tools/answer.js';
 
 const FACTS: CallFacts = { tool: 'run_command', payload: {}, has: () => true };
@@ -95,7 +94,7 @@ describe('what a model reads of an answer', () => {
   it('a failure has its code, its message, what to do, and details that the message does not say', () => {
     expect(toolFailure({ code: 'SESSION_NOT_FOUND', message: 'b' }, FACTS)).toEqual({
       error: { code: 'SESSION_NOT_FOUND', message: 'b' },
-      next: 'open_session() gives a session_id',
+      next: 'Open another session with `open_session`. The state of the old one is lost.',
     });
     const details = { problems: [], reasons: ['r'], class: 'network' };
     expect(toolFailure({ code: 'COMMAND_DENIED', message: 'b', details }, FACTS)).toMatchObject({
@@ -181,10 +180,14 @@ describe('what to do next', () => {
     expect(toolAnswer(part, facts)).toMatchObject({ next: "read_output(command_id='c', stream='stderr', offset=10)" });
   });
 
-  it.each([...Object.keys(ERROR_CODES), ...Object.keys(CLIENT_ERROR_CODES)])('%s: something can be done', (code) => {
-    expect(toolFailure({ code, message: 'm' }, FACTS)).toMatchObject({
-      next: expect.stringMatching(/\w{4}/) as string,
-    });
+  const exact = ['INVALID_REQUEST', 'NO_RUNNING_COMMAND'];
+  const entries = Object.entries({ ...ERROR_CATALOGUE, ...CLIENT_ERRORS });
+  it.each(entries.filter(([code]) => !exact.includes(code)))('%s: the step of the catalogue', (code, { next }) => {
+    expect(toolFailure({ code, message: 'm' }, FACTS)['next']).toBe(next);
+  });
+
+  it('of a code that is not known: its message says what is wrong', () => {
+    expect(toolFailure({ code: 'FROM_LATER', message: 'm' }, FACTS)['next']).toMatch(/message/);
   });
 
   it.each([
