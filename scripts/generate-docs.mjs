@@ -1,5 +1,5 @@
-// Writes what is generated from the code: the pages of docs/reference, the manual page, the completion scripts, and the types of the
-// Python client. Reads dist/: build first.
+// Writes what is generated from the code: the pages of docs/reference, the manual page, the completion scripts, the types of the
+// Python client, and the facts of requests that need no schemas. Reads dist/: build first.
 // Usage: node scripts/generate-docs.mjs [--check]; with --check nothing is written, and the exit code is 1 when a page is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,6 +14,7 @@ import { renderEvents } from './docs/events-page.mjs';
 import { renderManPage } from './docs/man-page.mjs';
 import { renderMetrics } from './docs/metrics-page.mjs';
 import { renderPythonModels, renderPythonRequests } from './docs/python-models.mjs';
+import { renderRequestFacts } from './docs/request-facts.mjs';
 import { renderWarnings } from './docs/warnings-page.mjs';
 import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
 import { renderProtocolDocument } from '../dist/core/protocol/document.js';
@@ -35,6 +36,7 @@ const PAGES = {
   'completions/shell-adapter.bash': () => renderCompletionScript('bash'),
   'completions/_shell-adapter': () => renderCompletionScript('zsh'),
   'completions/shell-adapter.fish': () => renderCompletionScript('fish'),
+  'src/core/protocol/request-facts.ts': renderRequestFacts,
   'clients/python/shell_adapter/models.py': renderPythonModels,
   'clients/python/shell_adapter/_requests.py': renderPythonRequests,
 };

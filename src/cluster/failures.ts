@@ -1,4 +1,4 @@
-import type { Repeat } from '../core/cluster/routes.js';
+import type { Repeat } from '../core/protocol/define-requests.js';
 import { AdapterError } from '../core/errors.js';
 import { findNearest } from '../core/nearest.js';
 

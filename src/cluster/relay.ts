@@ -1,7 +1,7 @@
-import { ROUTES } from '../core/cluster/routes.js';
 import { AdapterError, type ErrorCode } from '../core/errors.js';
 import type { ClusterMetrics } from '../core/metrics.js';
 import type { Traces } from '../core/traces.js';
+import { REQUEST_FACTS } from '../core/protocol/request-facts.js';
 import type { WarningCode } from '../core/warnings.js';
 import { bodyOf, type HttpAnswer } from '../services/http-exchange.js';
 import type { PassedExchange, PassedRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
@@ -75,7 +75,7 @@ export const makeRelay =
     }
     const { name, caller, trace: clientTrace } = received;
     const payload = fields ? { ...(received.payload as object), ...fields } : received.payload;
-    const { repeat } = ROUTES[name];
+    const { repeat } = REQUEST_FACTS[name];
     const startedAt = performance.now();
     const about = { name, node: node.name, trace: clientTrace };
     const reply = await traces.relay(about, (trace) =>

@@ -1,5 +1,8 @@
 import type { SecretMask } from './secrets.js';
 import type { AuditEvent } from './audit-events.js';
+import type { ErrorCode } from './errors.js';
+import { REQUEST_FACTS } from './protocol/request-facts.js';
+import type { RequestName } from './protocol/requests.js';
 
 /** SHA-256 of a text, in hexadecimal digits. */
 export type Hash = (text: string) => string;
@@ -194,3 +197,13 @@ export function matchesQuery(record: AuditRecord, query: AuditQuery): boolean {
 /** Whether a condition is met. One that is not given always is. */
 const fits = <T>(wanted: T | undefined, isMet: (wanted: T) => boolean): boolean =>
   wanted === undefined || isMet(wanted);
+
+/** Error codes for a principal without permission. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED']);
+
+/** Whether a request with this outcome is recorded. */
+export function isRecorded(name: RequestName, outcome: 'ok' | ErrorCode): boolean {
+  const { recorded } = REQUEST_FACTS[name];
+  if (recorded === 'each') return true;
+  return outcome !== 'ok' && (recorded === 'failures' || REFUSALS.has(outcome));
+}

@@ -2,7 +2,7 @@ import { setImmediate as eventLoop } from 'node:timers/promises';
 
 import { type AuditQuery, type AuditRecord, matchesQuery, readRecord, Repeats } from '../core/audit.js';
 import { type AuditEvent, auditPrincipal, type AuditTrail } from '../core/audit-events.js';
-import { isRecorded } from '../core/audit-requests.js';
+import { isRecorded } from '../core/audit.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import { listAuditFiles, sha256 } from '../engine/audit/files.js';

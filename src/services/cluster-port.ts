@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { NodeLoad } from '../core/cluster/link-messages.js';
-import { ROUTES } from '../core/cluster/routes.js';
+import { REQUEST_FACTS } from '../core/protocol/request-facts.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { ForwardedHeaders } from '../core/previews.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
@@ -156,7 +156,7 @@ const alone = (): never => {
 
 function answerHere({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>): undefined {
   const { node, placement } = request as Placed;
-  if (node !== undefined && ROUTES[name].route.by !== 'here') refuseField(name, 'node');
+  if (node !== undefined && REQUEST_FACTS[name].route !== 'here') refuseField(name, 'node');
   if (placement !== undefined) refuseField(name, 'placement');
 }
 

@@ -1,7 +1,7 @@
 import type { Role } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { PERMISSIONS } from '../core/protocol/permissions.js';
+import { rolesFor } from '../core/protocol/permissions.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import { DEFAULT_TICK_MS, type Topic } from '../core/protocol/requests/subscriptions.js';
 import type { Caller, EventSink } from './registry/caller.js';
@@ -14,12 +14,12 @@ const SAME_ROLES: { readonly [T in Topic]?: RequestName } = { audit: 'read_audit
 function assertMayFollow(topics: readonly Topic[], role: Role): void {
   for (const topic of topics) {
     const request = SAME_ROLES[topic];
-    if (request !== undefined && !PERMISSIONS[request].includes(role)) throw topicForbidden(topic, role, request);
+    if (request !== undefined && !rolesFor(request).includes(role)) throw topicForbidden(topic, role, request);
   }
 }
 
 function topicForbidden(topic: Topic, role: Role, request: RequestName): AdapterError {
-  const needs = PERMISSIONS[request];
+  const needs = rolesFor(request);
   const message = `the topic ${topic} needs one of the roles ${needs.join(', ')}; this connection has the role ${role}`;
   return new AdapterError('FORBIDDEN', message, { details: { topic, role, needs: [...needs] } });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ROUTES } from '../../src/core/cluster/routes.js';
+import { REQUEST_FACTS } from '../../src/core/protocol/request-facts.js';
 import type { RequestName } from '../../src/core/protocol/requests.js';
 import { eventually } from '../support/measure.js';
 import { instanceOf, taggedProcesses } from '../support/processes.js';
@@ -11,9 +11,9 @@ import { dialAs } from './harness/other-release.js';
 const ASKING = { confirmation: { mode: 'operator', checkpoint: false, classes: { destructive: 'confirm' } } };
 /** Sessions that a test leaves do not keep its workers. */
 const ENDING = { drain_timeout: 0.1 };
-const REQUEST_NAMES = Object.keys(ROUTES) as RequestName[];
+const REQUEST_NAMES = Object.keys(REQUEST_FACTS) as RequestName[];
 /** What all nodes are asked for. */
-const GATHERED = REQUEST_NAMES.filter((name) => ROUTES[name].route.by === 'gather' && name !== 'subscribe');
+const GATHERED = REQUEST_NAMES.filter((name) => REQUEST_FACTS[name].route === 'gather' && name !== 'subscribe');
 /** More than a message between nodes may have, in characters. */
 const TOO_LARGE = 64 * 1024 * 1024;
 

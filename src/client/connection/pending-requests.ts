@@ -1,4 +1,4 @@
-import { ROUTES } from '../../core/cluster/routes.js';
+import { REQUEST_FACTS } from '../../core/protocol/request-facts.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import { ClientError } from '../errors.js';
@@ -43,7 +43,7 @@ export function isRepeatable({
   if (name === 'execute_command') return payload['command_id'] !== undefined;
   // A chunk of input with an offset is counted once.
   if (name === 'send_input') return payload['offset'] !== undefined;
-  return ROUTES[name].repeat === 'safe';
+  return REQUEST_FACTS[name].repeat === 'safe';
 }
 
 /** The unanswered requests of a client, in the order of their creation. */

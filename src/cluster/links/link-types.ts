@@ -1,7 +1,7 @@
 import type { Socket } from 'socket.io-client';
 
 import type { NodeLoad } from '../../core/cluster/link-messages.js';
-import type { Repeat } from '../../core/cluster/routes.js';
+import type { Repeat } from '../../core/protocol/define-requests.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Answer, RequestName } from '../../core/protocol/requests.js';

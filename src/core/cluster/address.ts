@@ -1,7 +1,7 @@
 import { AdapterError } from '../errors.js';
 import { ID_BYTES } from '../ids.js';
 import type { RequestName } from '../protocol/requests.js';
-import { ROUTES } from './routes.js';
+import { REQUEST_FACTS } from '../protocol/request-facts.js';
 
 /** Characters of an incarnation: enough that two runs of a node never have the same one. */
 const INCARNATION_CHARACTERS = 7;
@@ -61,23 +61,23 @@ const textIn = (fields: Fields, name: string): string | undefined => {
  */
 export function addressOf(name: RequestName, request: object): Address {
   const fields = request as Fields;
-  const { route } = ROUTES[name];
-  if (route.by === 'here') return { to: 'here' };
+  const { route } = REQUEST_FACTS[name];
+  if (route === 'here') return { to: 'here' };
   const sessionId = textIn(fields, 'session_id');
   // An audit record is searched by the id of a session, which says nothing about where it is.
-  if (sessionId !== undefined && route.by !== 'machine') return ofSession(sessionId);
+  if (sessionId !== undefined && route !== 'machine') return ofSession(sessionId);
   const named = textIn(fields, 'node');
   if (named !== undefined) return { to: 'named', name: named };
-  switch (route.by) {
-    case 'object': {
-      const id = textIn(fields, route.field);
-      return id === undefined ? { to: 'only_worker' } : ofObject(id);
-    }
+  if (typeof route === 'object') {
+    const id = textIn(fields, route.object);
+    return id === undefined ? { to: 'only_worker' } : ofObject(id);
+  }
+  switch (route) {
     case 'gather':
       return { to: 'all' };
     case 'machine':
     case 'place':
-      return { to: route.by };
+      return { to: route };
     default:
       return { to: 'only_worker' };
   }

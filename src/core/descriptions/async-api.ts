@@ -1,4 +1,3 @@
-import { requestExamples } from '../protocol/examples.js';
 import { type RequestName, requests } from '../protocol/requests.js';
 import { type EventName, events } from '../protocol/results.js';
 import { FAILURE_SCHEMAS } from './open-api.js';
@@ -56,7 +55,7 @@ function messagesOf({ inputOf, outputOf, eventOf }: ProtocolSchemas): Readonly<R
     name,
     summary: requests[name].summary,
     payload: inputOf(name),
-    examples: [{ payload: requestExamples[name] }],
+    examples: [{ payload: requests[name].example }],
   }));
   const answers = requestNames.map((name) => ({
     name: `${name}_result`,

@@ -1,6 +1,5 @@
 import { ERROR_CATALOGUE } from '../error-catalogue.js';
-import { requestExamples } from '../protocol/examples.js';
-import { PERMISSIONS } from '../protocol/permissions.js';
+import { rolesFor } from '../protocol/permissions.js';
 import { type RequestName, requests } from '../protocol/requests.js';
 import { auditRequests } from '../protocol/requests/audit.js';
 import { checkpointRequests } from '../protocol/requests/checkpoints.js';
@@ -51,7 +50,7 @@ const HEADERS = {
 
 /** `GET`, `HEAD` and `PUT` of files. */
 function fileOperations(written: JsonSchema): JsonSchema {
-  const common = { tags: ['files'], 'x-roles': PERMISSIONS.read_file };
+  const common = { tags: ['files'], 'x-roles': rolesFor('read_file') };
   const failures = { '4XX': FAILURE, '5XX': FAILURE };
   const wholeFile = { description: 'The file', headers: HEADERS };
   const answer = { headers: { ETag: HEADERS.ETag }, content: { 'application/json': { schema: written } } };
@@ -199,11 +198,11 @@ function operationOf(name: RequestName, { inputOf, outputOf }: Pick<ProtocolSche
     operationId: name,
     tags: [tagOf(name)],
     summary: requests[name].summary,
-    'x-roles': PERMISSIONS[name],
+    'x-roles': rolesFor(name),
     parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
     requestBody: {
-      required: Object.keys(requestExamples[name]).length > 0,
-      content: json(inputOf(name), { example: requestExamples[name] }),
+      required: Object.keys(requests[name].example).length > 0,
+      content: json(inputOf(name), { example: requests[name].example }),
     },
     responses: {
       200: {

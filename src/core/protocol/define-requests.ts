@@ -1,8 +1,61 @@
 import type { z } from 'zod';
 
-/** How a request is defined. */
-interface RequestMaker {
+import type { Role } from '../principal.js';
+
+/** A field of a request with the id of an object that belongs to one node. */
+type IdField = 'command_id' | 'confirmation_id' | 'checkpoint_id' | 'recording_id' | 'call_id' | 'watch_id' | 'id';
+
+/**
+ * How a request finds the node that answers it:
+ * - `here`: the node that the client is connected to;
+ * - `session`: the node of its `session_id`;
+ * - `place`: a node is chosen, unless it names a session;
+ * - `workspace`: the node that it names, or that of its session. It is about a file or a machine, so nothing can be
+ *   chosen: without either it is answered where only one node runs sessions;
+ * - `machine`: the node that it names; by default the one that the client is connected to;
+ * - `gather`: all nodes, whose answers become one; with a `session_id` the node of the session;
+ * - an object: the node of its `session_id` if it has one, otherwise that of the id in this field. An id that names no
+ *   node belongs to the node that knows it: where it was sent before, or else the one that is found by asking all.
+ */
+type Route =
+  | 'here'
+  | 'session'
+  | 'place'
+  | 'workspace'
+  | 'machine'
+  | 'gather'
+  | { readonly object: IdField; readonly otherwise?: 'workspace' };
+
+/**
+ * What happens to a request whose connection breaks before the answer, that of a client or that to its node:
+ * - `safe`: it only looks, or changes nothing when it is repeated; it is sent again;
+ * - `by_id`: its node knows by its `command_id` whether it has run; it is sent again;
+ * - `never`: it may have been done; the client is told so.
+ */
+export type Repeat = 'safe' | 'by_id' | 'never';
+
+/** What is known of a request beside its schemas. */
+export interface RequestFacts {
+  /** The least role that may make it; those after it in `ROLES` may too. */
+  readonly role: Role;
+  /**
+   * When it is recorded in the audit log: `each` for what changes something, `failures` for what has its own records when it
+   * succeeds, `refusals` for what only reads.
+   */
+  readonly recorded: 'each' | 'failures' | 'refusals';
+  readonly route: Route;
+  readonly repeat: Repeat;
+}
+
+/** A request without its schemas. */
+export interface RequestEntry extends RequestFacts {
   readonly summary: string;
+  /** A payload, for the documentation. */
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+/** How a request is defined. */
+interface RequestMaker extends RequestEntry {
   readonly input: () => z.ZodType;
   readonly output: () => z.ZodType;
 }
@@ -10,7 +63,7 @@ interface RequestMaker {
 /** Requests with their schemas. */
 type Requests<T> = {
   readonly [N in keyof T]: T[N] extends { input: () => infer I; output: () => infer O }
-    ? { readonly summary: string; readonly input: I; readonly output: O }
+    ? RequestEntry & { readonly input: I; readonly output: O }
     : never;
 };
 
@@ -23,11 +76,11 @@ export function defineRequests<T extends Readonly<Record<string, RequestMaker>>>
   return Object.fromEntries(made) as Requests<T>;
 }
 
-function withSchemas({ summary, input: makeInput, output: makeOutput }: RequestMaker) {
+function withSchemas({ input: makeInput, output: makeOutput, ...facts }: RequestMaker) {
   let input: z.ZodType | undefined;
   let output: z.ZodType | undefined;
   return {
-    summary,
+    ...facts,
     get input() {
       return (input ??= makeInput());
     },

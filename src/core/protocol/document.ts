@@ -1,9 +1,8 @@
-import { PERMISSIONS } from './permissions.js';
+import { rolesFor } from './permissions.js';
 import { ROLE_NAMES, ROLES } from '../principal.js';
 import { SKIP_REASONS } from '../checkpoints.js';
 import { ERROR_CODES } from '../errors.js';
 import { markdownTable } from '../markdown.js';
-import { requestExamples } from './examples.js';
 import { PROTOCOL_VERSION } from './fields.js';
 import { renderFields, renderPayload, renderShapes } from './message-tables.js';
 import { type RequestName, requests } from './requests.js';
@@ -65,7 +64,7 @@ function renderIndex(): string {
 function renderRoles(): string {
   const meanings = Object.entries(ROLES).map(([role, meaning]) => [`\`${role}\``, meaning]);
   const rows = requestNames().map((name) => {
-    return [`\`${name}\``, ...ROLE_NAMES.map((role) => (PERMISSIONS[name].includes(role) ? 'yes' : ''))];
+    return [`\`${name}\``, ...ROLE_NAMES.map((role) => (rolesFor(name).includes(role) ? 'yes' : ''))];
   });
   return `${markdownTable(['role', 'what it may do'], meanings)}\n\n${markdownTable(['request', ...ROLE_NAMES], rows)}`;
 }
@@ -77,6 +76,6 @@ function renderRequest(name: RequestName): string {
     summary,
     `Takes:\n\n${renderFields(input, 'required')}`,
     `Gives:\n\n${renderPayload(output)}`,
-    `Example:\n\n\`\`\`json\n${JSON.stringify(requestExamples[name])}\n\`\`\``,
+    `Example:\n\n\`\`\`json\n${JSON.stringify(requests[name].example)}\n\`\`\``,
   ].join('\n\n');
 }

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { PageHead } from '../components/panel.js';
 import { ReloadPage } from '../components/button.js';
 import { Empty, Loading, NotAllowed } from '../components/states.js';
-import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import { rolesFor } from '../../core/protocol/permissions.js';
 import { pages } from '../pages/pages.js';
 import type { Page, PageProps } from '../router.js';
 import { useDashboard } from '../state/context.js';
@@ -26,7 +26,7 @@ export function PageHost(): JSX.Element {
     return (
       <>
         <PageHead title={page.title} />
-        <NotAllowed roles={PERMISSIONS[page.needs]} role={access.info.value?.role ?? ''} />
+        <NotAllowed roles={rolesFor(page.needs)} role={access.info.value?.role ?? ''} />
       </>
     );
   }

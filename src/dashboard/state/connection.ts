@@ -10,7 +10,7 @@ import {
   type RequestName,
   type RequestOptions,
 } from '../../client/index.js';
-import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import { rolesFor } from '../../core/protocol/permissions.js';
 import { either } from '../format.js';
 import { decodeSegment } from '../route.js';
 import { messageOf } from './use-answer.js';
@@ -262,7 +262,7 @@ export class Access {
     const info = this.info.value;
     if (!info) return 'The daemon has not told yet what this page may do.';
     if (info.may.includes(request)) return undefined;
-    return `The role ${either(PERMISSIONS[request])} may do this; you have the role ${info.role}.`;
+    return `The role ${either(rolesFor(request))} may do this; you have the role ${info.role}.`;
   }
 
   /** Why a request about something of an owner would be refused; undefined when it is allowed. */

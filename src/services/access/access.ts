@@ -2,7 +2,7 @@ import { FailedAttempts, peerKey } from '../../core/rate-limits.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, type Role } from '../../core/principal.js';
 import { readLife, type Token } from '../../core/token.js';
 import { AdapterError } from '../../core/errors.js';
-import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import { requestsFor } from '../../core/protocol/permissions.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { TokenInfo } from '../../core/protocol/requests/tokens.js';
 import { type Peer, PeerSockets, PidNamespaceSockets } from '../../engine/platform/peer.js';
@@ -344,7 +344,7 @@ export function describeAccess(
   { id, name, role, isLocalPeer, expiresAt, pageId }: Principal,
   node: string | undefined,
 ): Answer<'describe_access'> {
-  const may = Object.entries(PERMISSIONS).flatMap(([request, roles]) => (roles.includes(role) ? [request] : []));
+  const may = [...requestsFor(role)];
   const isPage = pageId !== undefined;
   return {
     name,

@@ -14,7 +14,7 @@ import {
 
 import type { Role } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import { PERMISSIONS } from '../../core/protocol/permissions.js';
+import { rolesFor } from '../../core/protocol/permissions.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import { type ToolError, toolFailure } from '../../core/tools/answer.js';
 import { parseArguments, toolInstructions } from '../../core/tools/call-arguments.js';
@@ -86,7 +86,7 @@ export const createCodec = (): RequestStateCodec<WaitingCommand> =>
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { version, role, start, operator } = options;
   const tools = TOOL_SETS[options.tools].filter(
-    ({ request }) => role === undefined || PERMISSIONS[request].includes(role),
+    ({ request }) => role === undefined || rolesFor(request).includes(role),
   );
   const mcp = new McpServer(
     { name: 'shell-adapter', title: 'Shell commands', version },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { ROLE_NAMES, type Role } from '../../../src/core/principal.js';
-import { PERMISSIONS } from '../../../src/core/protocol/permissions.js';
+import { requestsFor } from '../../../src/core/protocol/permissions.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { WireClient } from '../../support/wire.js';
 import { uniqueSleep } from '../llm/support.js';
@@ -75,8 +75,7 @@ describe('describe_access', () => {
     expect(access).toMatchObject({ name: `described-${role}`, role, is_local: false });
     expect(access.token_id).toMatch(/^token_/);
     expect(access).not.toHaveProperty('expires_at');
-    const allowed = Object.entries(PERMISSIONS).filter(([, roles]) => roles.includes(role));
-    expect(access.may).toEqual(allowed.map(([name]) => name));
+    expect(access.may).toEqual(requestsFor(role));
   });
 
   it('says so of a program without a token, and of a token with an end', async () => {

@@ -19,6 +19,11 @@ const condition = (meaning: string) => optional(z.string().min(1).max(MAX_QUERY_
 export const auditRequests = defineRequests({
   read_audit: {
     summary: 'Returns records of the audit log, the newest first.',
+    role: 'operator',
+    recorded: 'refusals',
+    route: 'machine',
+    repeat: 'safe',
+    example: { event: 'command_ended', principal: 'ci', limit: 50 },
     input: () =>
       z.strictObject({
         node: ofNode,
@@ -45,6 +50,11 @@ export const auditRequests = defineRequests({
   },
   verify_audit: {
     summary: 'Verifies the hash chain of the audit log. A finding is kept for 30 seconds.',
+    role: 'operator',
+    recorded: 'refusals',
+    route: 'machine',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({ node: ofNode }),
     output: () =>
       z.object({

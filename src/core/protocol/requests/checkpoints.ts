@@ -13,6 +13,11 @@ const { optional } = field;
 export const checkpointRequests = defineRequests({
   checkpoint_workspace: {
     summary: 'Saves the workspace as a checkpoint.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'never',
+    example: { label: 'before the refactoring' },
     input: () => z.strictObject({ node: onNode, label: optional(field.label) }),
     output: () =>
       checkpointInfo.extend({
@@ -25,11 +30,21 @@ export const checkpointRequests = defineRequests({
   },
   list_checkpoints: {
     summary: 'Lists the checkpoints of the workspace, the oldest first.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'workspace',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({ node: onNode }),
     output: () => z.object({ checkpoints: z.array(checkpointInfo) }),
   },
   diff_workspace: {
     summary: 'Lists the differences between the workspace and a checkpoint.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: { object: 'checkpoint_id', otherwise: 'workspace' },
+    repeat: 'safe',
+    example: { checkpoint_id: 'checkpoint_ID', paths: ['src'], format: 'patch' },
     input: () =>
       z.strictObject({
         node: onNode,
@@ -61,6 +76,11 @@ export const checkpointRequests = defineRequests({
   restore_workspace: {
     summary:
       'Restores the workspace, or paths of it, from a checkpoint. The current state is saved first. It has to be confirmed when it takes files that others may have written.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'checkpoint_id' },
+    repeat: 'never',
+    example: { checkpoint_id: 'checkpoint_ID', paths: ['src/main.c', 'docs'] },
     input: () =>
       z.strictObject({
         checkpoint_id: field.checkpointId,

@@ -22,6 +22,11 @@ const MAX_LISTED_COMMANDS = 200;
 export const commandRequests = defineRequests({
   execute_command: {
     summary: 'Runs a command in a session, or in a fresh environment without one.',
+    role: 'agent',
+    recorded: 'failures',
+    route: 'place',
+    repeat: 'by_id',
+    example: { command: 'make test', session_id: 'session_ID', timeout_ms: 60_000, stream: true },
     input: () =>
       z.strictObject({
         command: field.textWithoutNul('a command').describe('Shell text; with `args`, the program to run'),
@@ -53,6 +58,11 @@ export const commandRequests = defineRequests({
   },
   check_command: {
     summary: 'Reports the verdict of the policy on a command, without running it.',
+    role: 'agent',
+    recorded: 'refusals',
+    route: 'place',
+    repeat: 'safe',
+    example: { command: 'git status && rm -rf build', session_id: 'session_ID' },
     input: () =>
       z.strictObject({
         command: field.textWithoutNul('a command').describe('As in `execute_command`'),
@@ -72,6 +82,11 @@ export const commandRequests = defineRequests({
   },
   signal_command: {
     summary: 'Sends a signal to the foreground processes of a running command.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'command_id' },
+    repeat: 'never',
+    example: { session_id: 'session_ID', signal: 'SIGINT' },
     input: () => z.strictObject({ ...target, signal: field.signalName }).refine(namesATarget, TARGET_MISSING),
     output: () =>
       z.object({
@@ -84,6 +99,11 @@ export const commandRequests = defineRequests({
   },
   wait_command: {
     summary: 'Waits for a command and returns its result, or the output so far.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: { object: 'command_id' },
+    repeat: 'safe',
+    example: { command_id: 'command_ID', timeout_ms: 5000 },
     input: () =>
       z.strictObject({
         command_id: field.commandId,
@@ -96,6 +116,11 @@ export const commandRequests = defineRequests({
   },
   read_output: {
     summary: 'Reads exact bytes of a command’s output, or lines of it.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: { object: 'command_id' },
+    repeat: 'safe',
+    example: { command_id: 'command_ID', stream: 'stdout', offset: 0, length: 65_536 },
     input: () =>
       z
         .strictObject({
@@ -131,6 +156,11 @@ export const commandRequests = defineRequests({
   },
   search_output: {
     summary: 'Searches a command’s output, line by line.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: { object: 'command_id' },
+    repeat: 'safe',
+    example: { command_id: 'command_ID', pattern: 'error|warning', regex: true, ignore_case: true, limit: 50 },
     input: () =>
       z.strictObject({
         command_id: field.commandId,
@@ -169,6 +199,11 @@ export const commandRequests = defineRequests({
   },
   list_commands: {
     summary: 'Lists commands, the newest first: those that run, and those whose output is still kept.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: { session_id: 'session_ID', state: 'ended', limit: 20 },
     input: () =>
       z.strictObject({
         session_id: optional(field.sessionId).describe('Only those of a session'),

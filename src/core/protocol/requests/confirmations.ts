@@ -13,6 +13,16 @@ const { optional } = field;
 export const confirmationRequests = defineRequests({
   confirm_command: {
     summary: 'Approves or rejects a confirmation: the command is run, the input is typed, or neither.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'confirmation_id' },
+    repeat: 'never',
+    example: {
+      confirmation_id: 'confirmation_ID',
+      decision: 'approve',
+      command_sha256: 'd2264a21fbf6b8f8f3d9b4ee2ba6a1d3b0c16a7e6a3dca6ad7d5c1a1b8a3c0de',
+      justification: 'the build directory is built again by make',
+    },
     input: () =>
       z
         .strictObject({
@@ -34,12 +44,22 @@ export const confirmationRequests = defineRequests({
   },
   list_confirmations: {
     summary: 'Lists the open confirmations that this client has caused or may decide.',
+    role: 'agent',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({}),
     output: () => z.object({ confirmations: z.array(confirmationInfo), unreachable }),
   },
   list_remembered_approvals: {
     summary:
       'Lists the approvals that are remembered for commands of this client; for operators, those of all clients.',
+    role: 'agent',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({}),
     output: () =>
       z.object({
@@ -53,6 +73,11 @@ export const confirmationRequests = defineRequests({
   },
   revoke_remembered_approval: {
     summary: 'Revokes a remembered approval: such commands have to be confirmed again.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'id' },
+    repeat: 'never',
+    example: { id: 'approval_ID' },
     input: () => z.strictObject({ id: field.approvalId }),
     output: () => z.object({ revoked: rememberedInfo }),
   },

@@ -16,6 +16,11 @@ export const daemonIdentity = {
 export const daemonRequests = defineRequests({
   daemon_status: {
     summary: 'Describes the daemon: version, process, uptime, configuration and workload.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'here',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({}),
     output: () =>
       z.object({

@@ -14,6 +14,11 @@ export const dashboardRequests = defineRequests({
   create_dashboard_link: {
     summary:
       'Makes a link that signs a browser in to the dashboard. It counts once, for a minute. Its page has no more rights than its maker, and ends with the token of its maker.',
+    role: 'viewer',
+    recorded: 'each',
+    route: 'here',
+    repeat: 'never',
+    example: { role: 'viewer', expires_in_ms: 3_600_000 },
     input: () =>
       z.strictObject({
         role: optional(z.enum(ROLE_NAMES)).describe('Role of the page; that of the maker by default'),

@@ -25,6 +25,11 @@ const searchEnd = {
 export const fileSearchRequests = defineRequests({
   find_files: {
     summary: 'Finds files and directories by their names, without following links.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'safe',
+    example: { path: 'src', pattern: '**/*.test.ts', type: 'file' },
     input: () =>
       z.strictObject({
         path: optional(filePath).describe('Where to begin; the directory of the session, or the workspace, by default'),
@@ -52,6 +57,11 @@ export const fileSearchRequests = defineRequests({
   },
   search_files: {
     summary: 'Searches text files, line by line, without following links.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'safe',
+    example: { pattern: 'TODO|FIXME', regex: true, glob: '*.c', limit: 50 },
     input: () =>
       z.strictObject({
         path: optional(filePath).describe('A directory or a file; that of the session, or the workspace, by default'),

@@ -34,6 +34,11 @@ const mode = z.string().describe('Permissions, in octal digits');
 export const fileRequests = defineRequests({
   read_file: {
     summary: 'Reads a part of a file, or lines of it.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'safe',
+    example: { path: 'src/main.c', from_line: 40, max_lines: 20, session_id: 'session_ID' },
     input: () =>
       z
         .strictObject({
@@ -71,6 +76,16 @@ export const fileRequests = defineRequests({
   },
   write_file: {
     summary: 'Writes a file. A reader sees the old content or the new, never a part of it.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'never',
+    example: {
+      path: 'notes/today.md',
+      data: 'Call the dentist.\n',
+      create_directories: true,
+      permissions: '644',
+    },
     input: () =>
       z.strictObject({
         path: filePath,
@@ -97,6 +112,11 @@ export const fileRequests = defineRequests({
   },
   edit_file: {
     summary: 'Replaces an exact text in a file.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'never',
+    example: { path: 'src/main.c', old_text: 'return 1;', new_text: 'return 0;' },
     input: () =>
       z.strictObject({
         path: filePath,
@@ -120,6 +140,11 @@ export const fileRequests = defineRequests({
   },
   list_directory: {
     summary: 'Lists the entries of a directory, by name.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'safe',
+    example: { path: 'src', limit: 100 },
     input: () =>
       z.strictObject({
         path: optional(filePath).describe('The directory of the session, or the workspace, by default'),
@@ -147,6 +172,11 @@ export const fileRequests = defineRequests({
   },
   stat_path: {
     summary: 'Describes a file or a directory.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'safe',
+    example: { path: 'src/main.c' },
     input: () =>
       z.strictObject({
         path: filePath,
@@ -173,6 +203,11 @@ export const fileRequests = defineRequests({
   },
   make_directory: {
     summary: 'Makes a directory.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'never',
+    example: { path: 'build/output', parents: true },
     input: () =>
       z.strictObject({
         path: filePath,
@@ -190,6 +225,11 @@ export const fileRequests = defineRequests({
   },
   move_path: {
     summary: 'Moves or renames a file or a directory. A link is moved itself.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'never',
+    example: { path: 'draft.md', to: 'final.md', overwrite: true },
     input: () =>
       z.strictObject({
         path: filePath,
@@ -207,6 +247,11 @@ export const fileRequests = defineRequests({
   },
   remove_path: {
     summary: 'Removes a file, or a directory. A link is removed itself.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'never',
+    example: { path: 'build', recursive: true },
     input: () =>
       z.strictObject({
         path: filePath,

@@ -42,16 +42,39 @@ const llmAnswer = z.object({
 export const llmRequests = defineRequests({
   llm_call: {
     summary: 'Asks an LLM: an installed command-line tool, or a configured service.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'place',
+    repeat: 'never',
+    example: {
+      provider: 'shell',
+      shell_provider: 'claude',
+      messages: [
+        { role: 'system', content: 'Answer in one word.' },
+        { role: 'user', content: 'What is the capital of France?' },
+      ],
+      timeout_ms: 60_000,
+    },
     input: () => llmQuestion,
     output: () => llmAnswer,
   },
   llm_stream: {
     summary: 'Asks an LLM as `llm_call` does, and sends `llm_chunk` events as the answer comes.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'place',
+    repeat: 'never',
+    example: { messages: [{ role: 'user', content: 'Tell a story.' }], call_id: 'story-1' },
     input: () => llmQuestion,
     output: () => llmAnswer.extend({ chunk_count: z.int().describe('How many `llm_chunk` events there were') }),
   },
   cancel_llm: {
     summary: 'Cancels an LLM call, which is then answered with `LLM_CANCELLED`.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'call_id' },
+    repeat: 'safe',
+    example: { call_id: 'story-1' },
     input: () => z.strictObject({ call_id: field.callId }),
     output: () =>
       z.object({
@@ -61,6 +84,11 @@ export const llmRequests = defineRequests({
   },
   list_llm_calls: {
     summary: 'Lists LLM calls: those under way, and the last that have ended. Questions and answers are not kept.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: { limit: 20 },
     input: () =>
       z.strictObject({
         limit: optional(z.int().min(1).max(MAX_LISTED_CALLS)).describe(
@@ -75,6 +103,11 @@ export const llmRequests = defineRequests({
   },
   list_llm_providers: {
     summary: 'Lists the providers for `llm_call`, without calling them.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'workspace',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({ node: onNode }),
     output: () =>
       z.object({

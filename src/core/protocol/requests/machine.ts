@@ -54,6 +54,11 @@ export const machineRequests = defineRequests({
   examine_machine: {
     summary:
       'Checks everything that the daemon needs or can use, as `shell-adapter doctor` does. A finding is kept for 30 seconds.',
+    role: 'operator',
+    recorded: 'refusals',
+    route: 'machine',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({ node: ofNode }),
     output: () =>
       z.object({
@@ -70,6 +75,11 @@ export const machineRequests = defineRequests({
   },
   shell_metadata: {
     summary: 'Describes the machine and the shell that commands run on.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'workspace',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({ node: onNode }),
     output: () =>
       z.object({

@@ -63,12 +63,22 @@ export type NodeInfo = z.output<typeof nodeInfo>;
 export const nodeRequests = defineRequests({
   list_nodes: {
     summary: 'Lists the nodes of the cluster. A daemon alone has none.',
+    role: 'operator',
+    recorded: 'refusals',
+    route: 'here',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({}),
     output: () => z.object({ nodes: z.array(nodeInfo) }),
   },
   register_node: {
     summary:
       'Adds a worker to the nodes of this gateway, or changes it, and connects to it. It answers after the first attempt.',
+    role: 'admin',
+    recorded: 'each',
+    route: 'here',
+    repeat: 'never',
+    example: { node: 'vm-17', url: 'https://10.0.0.17:8088', labels: { sandbox: 'a1b2' } },
     input: () =>
       z.strictObject({
         node: nodeName.describe('`cluster.name` of the worker'),
@@ -82,11 +92,21 @@ export const nodeRequests = defineRequests({
   },
   remove_node: {
     summary: 'Removes a worker from the nodes of this gateway. What runs on it counts as lost for the clients here.',
+    role: 'admin',
+    recorded: 'each',
+    route: 'here',
+    repeat: 'never',
+    example: { node: 'vm-17' },
     input: () => z.strictObject({ node: nodeName }),
     output: () => z.object({ node: nodeName }),
   },
   drain_node: {
     summary: 'Has a node take no new sessions and one-shot commands, or take them again. What runs there goes on.',
+    role: 'admin',
+    recorded: 'each',
+    route: 'here',
+    repeat: 'never',
+    example: { node: 'worker-1', drain: true },
     input: () =>
       z.strictObject({
         node: nodeName,

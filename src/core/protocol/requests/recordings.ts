@@ -39,6 +39,11 @@ export type RecordingInfo = z.output<typeof recordingInfo>;
 export const recordingRequests = defineRequests({
   list_recordings: {
     summary: 'Lists recordings of sessions, the newest first.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: { limit: 20 },
     input: () =>
       z.strictObject({
         session_id: optional(field.sessionId).describe('Of this session only; it may have ended'),
@@ -54,6 +59,11 @@ export const recordingRequests = defineRequests({
   },
   read_recording: {
     summary: 'Reads bytes of a recording: a file in the format asciicast v2.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: { object: 'recording_id' },
+    repeat: 'safe',
+    example: { recording_id: 'recording_ID', offset: 0, length: 262_144 },
     input: () =>
       z.strictObject({
         recording_id: field.recordingId,
@@ -70,6 +80,11 @@ export const recordingRequests = defineRequests({
   },
   delete_recording: {
     summary: 'Deletes a recording whose session has ended.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'recording_id' },
+    repeat: 'never',
+    example: { recording_id: 'recording_ID' },
     input: () => z.strictObject({ recording_id: field.recordingId }),
     output: () => z.object({ recording_id: field.recordingId }),
   },

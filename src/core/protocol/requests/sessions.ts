@@ -11,6 +11,11 @@ const { optional } = field;
 export const sessionRequests = defineRequests({
   open_session: {
     summary: 'Opens a persistent shell session.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'place',
+    repeat: 'never',
+    example: { cwd: '/srv/project', env: { CI: '1' }, label: 'build' },
     input: () =>
       z.strictObject({
         placement,
@@ -58,21 +63,41 @@ export const sessionRequests = defineRequests({
   },
   close_session: {
     summary: 'Ends a session and every process in it.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'session',
+    repeat: 'never',
+    example: { session_id: 'session_ID' },
     input: () => z.strictObject({ session_id: field.sessionId }),
     output: () => z.object({ session_id: field.sessionId }),
   },
   list_sessions: {
     summary: 'Lists the sessions.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({}),
     output: () => z.object({ sessions: z.array(sessionInfo), unreachable }),
   },
   get_session: {
     summary: 'Describes one session.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'session',
+    repeat: 'safe',
+    example: { session_id: 'session_ID' },
     input: () => z.strictObject({ session_id: field.sessionId }),
     output: () => sessionInfo,
   },
   reset_session: {
     summary: 'Ends everything in a session and gives it a fresh shell under the same id.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'session',
+    repeat: 'never',
+    example: { session_id: 'session_ID' },
     input: () =>
       z.strictObject({
         session_id: field.sessionId,
@@ -89,6 +114,11 @@ export const sessionRequests = defineRequests({
   },
   attach_session: {
     summary: 'Subscribes to a session and replays its output from a sequence number, before the answer.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'session',
+    repeat: 'safe',
+    example: { session_id: 'session_ID', from_seq: 17 },
     input: () =>
       z.strictObject({
         session_id: field.sessionId,
@@ -112,12 +142,22 @@ export const sessionRequests = defineRequests({
   },
   detach_session: {
     summary: 'Ends what `attach_session` has begun: this client gets no more events of the session.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'session',
+    repeat: 'safe',
+    example: { session_id: 'session_ID' },
     input: () => z.strictObject({ session_id: field.sessionId }),
     output: () => z.object({ session_id: field.sessionId }),
   },
   watch_resources: {
     summary:
       'Subscribes to `resource_usage` events, which come while a command or background process runs in the session.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'session',
+    repeat: 'safe',
+    example: { session_id: 'session_ID', interval_ms: 1000 },
     input: () =>
       z.strictObject({
         session_id: field.sessionId,

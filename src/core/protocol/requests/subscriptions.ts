@@ -26,6 +26,11 @@ const { net_rx_bytes_s, net_tx_bytes_s, sessions, commands_running, daemon_rss_b
 export const subscriptionRequests = defineRequests({
   describe_access: {
     summary: 'Describes who this client is to the daemon, and which requests it may make.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'here',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({}),
     output: () =>
       z.object({
@@ -44,6 +49,11 @@ export const subscriptionRequests = defineRequests({
   subscribe: {
     summary:
       'Subscribes to changes of everything that this client may see, instead of the topics before; see [Subscriptions](#subscriptions).',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: { topics: ['sessions', 'commands', 'host'], interval_ms: 1000 },
     input: () =>
       z.strictObject({
         topics: z
@@ -63,6 +73,11 @@ export const subscriptionRequests = defineRequests({
   },
   host_history: {
     summary: 'Returns the measured values of the machine in the last hour.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'machine',
+    repeat: 'safe',
+    example: {},
     input: () =>
       z.strictObject({
         node: ofNode,

@@ -57,6 +57,11 @@ export type TypedInput = z.output<typeof typedInput>;
 export const terminalRequests = defineRequests({
   send_input: {
     summary: 'Types into the terminal of a running command, or feeds its streamed standard input.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'command_id' },
+    repeat: 'never',
+    example: { session_id: 'session_ID', data: 'yes\n' },
     input: () =>
       z
         .strictObject({
@@ -82,6 +87,11 @@ export const terminalRequests = defineRequests({
   },
   read_screen: {
     summary: 'Gives what the terminal of a command shows, as a person would see it.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: { object: 'command_id' },
+    repeat: 'safe',
+    example: { session_id: 'session_ID' },
     input: () =>
       z
         .strictObject({
@@ -99,6 +109,11 @@ export const terminalRequests = defineRequests({
   },
   resize_terminal: {
     summary: 'Sets the size of the session’s terminal.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'session',
+    repeat: 'safe',
+    example: { session_id: 'session_ID', cols: 120, rows: 40 },
     input: () => z.strictObject({ session_id: field.sessionId, cols: field.terminalCells, rows: field.terminalCells }),
     output: () => z.object({ cols: field.terminalCells, rows: field.terminalCells }),
   },

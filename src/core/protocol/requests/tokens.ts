@@ -35,11 +35,21 @@ const issued = z.object({
 export const tokenRequests = defineRequests({
   list_tokens: {
     summary: 'Lists the tokens, those that have expired included.',
+    role: 'admin',
+    recorded: 'refusals',
+    route: 'here',
+    repeat: 'safe',
+    example: {},
     input: () => z.strictObject({}),
     output: () => z.object({ tokens: z.array(tokenInfo) }),
   },
   create_token: {
     summary: 'Creates a token.',
+    role: 'admin',
+    recorded: 'each',
+    route: 'here',
+    repeat: 'never',
+    example: { name: 'ci', role: 'agent', expires_in: '90d' },
     input: () =>
       z.strictObject({
         name: z
@@ -57,11 +67,21 @@ export const tokenRequests = defineRequests({
   },
   rotate_token: {
     summary: 'Replaces the secret of a token, and closes its connections.',
+    role: 'admin',
+    recorded: 'each',
+    route: 'here',
+    repeat: 'never',
+    example: { name_or_id: 'ci' },
     input: () => existing,
     output: () => issued,
   },
   revoke_token: {
     summary: 'Deletes a token, and closes its connections.',
+    role: 'admin',
+    recorded: 'each',
+    route: 'here',
+    repeat: 'never',
+    example: { name_or_id: 'ci' },
     input: () => existing,
     output: () => z.object({ token: tokenInfo }),
   },

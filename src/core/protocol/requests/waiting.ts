@@ -20,6 +20,11 @@ export const waitingRequests = defineRequests({
   wait_for: {
     summary:
       'Waits for a port, a file, a text in an output or on a screen, or the end of a command: for the first that comes.',
+    role: 'agent',
+    recorded: 'refusals',
+    route: { object: 'command_id', otherwise: 'workspace' },
+    repeat: 'safe',
+    example: { command_id: 'command_ID', pattern: 'listening on', port: 8080, timeout_ms: 20_000 },
     input: () =>
       z
         .strictObject({
@@ -78,6 +83,11 @@ export const waitingRequests = defineRequests({
   },
   list_ports: {
     summary: 'Lists the TCP ports on which processes of sessions listen.',
+    role: 'viewer',
+    recorded: 'refusals',
+    route: 'gather',
+    repeat: 'safe',
+    example: { session_id: 'session_ID' },
     input: () =>
       z.strictObject({
         session_id: optional(field.sessionId).describe(
@@ -103,6 +113,11 @@ export const waitingRequests = defineRequests({
   },
   preview_port: {
     summary: 'Gives the path under which the daemon passes HTTP and WebSocket on to a port of a session.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'session',
+    repeat: 'safe',
+    example: { session_id: 'session_ID', port: 3000 },
     input: () =>
       z.strictObject({
         session_id: field.sessionId,

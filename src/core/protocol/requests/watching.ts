@@ -23,6 +23,11 @@ export const watchingRequests = defineRequests({
   watch_paths: {
     summary:
       'Watches files and directories. Changes come as `paths_changed`, until `unwatch_paths` or the end of the connection.',
+    role: 'agent',
+    recorded: 'each',
+    route: 'workspace',
+    repeat: 'never',
+    example: { paths: ['src', 'package.json'], recursive: true },
     input: () =>
       z.strictObject({
         paths: z.array(filePath).min(1).max(MAX_WATCHED_PATHS),
@@ -44,6 +49,11 @@ export const watchingRequests = defineRequests({
   },
   unwatch_paths: {
     summary: 'Ends a watch of this connection.',
+    role: 'agent',
+    recorded: 'each',
+    route: { object: 'watch_id' },
+    repeat: 'never',
+    example: { watch_id: 'watch_ID' },
     input: () => z.strictObject({ watch_id: watchId }),
     output: () => z.object({ watch_id: watchId }),
   },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { addressOf } from '../../../../src/core/cluster/address.js';
-import { ROUTES, takesNode } from '../../../../src/core/cluster/routes.js';
-import { RECORDED } from '../../../../src/core/audit-requests.js';
+import { REQUEST_FACTS } from '../../../../src/core/protocol/request-facts.js';
+import type { RequestFacts } from '../../../../src/core/protocol/define-requests.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 
 const names = Object.keys(requests) as RequestName[];
@@ -14,26 +14,34 @@ const OTHER = `command_worker-2-abcdefg.${'x'.repeat(22)}`;
 const shapeOf = (name: RequestName): Readonly<Record<string, unknown>> => requests[name].input.shape;
 
 describe('the routing of requests', () => {
-  it('is there for each request, and for nothing else', () => {
-    expect(Object.keys(ROUTES).sort()).toEqual([...names].sort());
+  it('is known without schemas as it is defined', () => {
+    const defined = names.map((name) => {
+      const { role, recorded, route, repeat } = requests[name];
+      return [name, { role, recorded, route, repeat }];
+    });
+    expect(Object.entries(REQUEST_FACTS)).toEqual(defined);
   });
 
   it.each(names.filter((name) => 'session_id' in shapeOf(name)))('sends %s to the node of its session', (name) => {
-    if (ROUTES[name].route.by === 'machine') return;
+    if (requests[name].route === 'machine') return;
     expect(addressOf(name, { session_id: SESSION })).toEqual({ to: 'node', node: NODE, sessionId: SESSION });
   });
 
   it.each(names)('finds what %s goes by in its fields', (name) => {
-    const { route } = ROUTES[name];
+    const { route }: RequestFacts = requests[name];
     const fields = Object.keys(shapeOf(name));
-    if (route.by === 'session') expect(fields).toContain('session_id');
-    if (route.by === 'object') expect(fields).toContain(route.field);
-    expect(fields.includes('node') && route.by !== 'here').toBe(takesNode(name));
+    if (route === 'session') expect(fields).toContain('session_id');
+    if (typeof route === 'object') expect(fields).toContain(route.object);
+    const takesNode = typeof route === 'object' ? 'otherwise' in route : ['workspace', 'machine'].includes(route);
+    expect(fields.includes('node') && route !== 'here').toBe(takesNode);
   });
 
-  it.each(names.filter((name) => RECORDED[name] === 'refusals'))('lets %s, which only looks, be sent again', (name) => {
-    expect(ROUTES[name].repeat).toBe('safe');
-  });
+  it.each(names.filter((name) => requests[name].recorded === 'refusals'))(
+    'lets %s, which only looks, be sent again',
+    (name) => {
+      expect(requests[name].repeat).toBe('safe');
+    },
+  );
 
   it.each([
     ['wait_command', { command_id: COMMAND }, { to: 'node', node: NODE }],

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 
 import { ERROR_CODES } from '../../../../src/core/errors.js';
 import { renderProtocolDocument } from '../../../../src/core/protocol/document.js';
-import { requestExamples } from '../../../../src/core/protocol/examples.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 import { events } from '../../../../src/core/protocol/results.js';
 
@@ -59,8 +58,8 @@ describe.each(requestNames)('%s on the protocol page', (name) => {
   });
 
   it('has an example that is a valid request', () => {
-    expect(section).toContain(JSON.stringify(requestExamples[name]));
-    expect(requests[name].input.safeParse(requestExamples[name]).error).toBeUndefined();
+    expect(section).toContain(JSON.stringify(requests[name].example));
+    expect(requests[name].input.safeParse(requests[name].example).error).toBeUndefined();
   });
 });
 

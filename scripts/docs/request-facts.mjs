@@ -1,0 +1,23 @@
+// src/core/protocol/request-facts.ts: what is known of each request beside its schemas, for programs that do without them.
+import { requests } from '../../dist/core/protocol/requests.js';
+
+const HEAD = `// Generated from requests/ by \`npm run docs\`. Change it there. The client and the dashboard do without the schemas.
+import type { RequestFacts } from './define-requests.js';
+import type { RequestName } from './requests.js';
+
+export const REQUEST_FACTS: { readonly [N in RequestName]: RequestFacts } = {`;
+
+const literal = (value) =>
+  typeof value === 'string'
+    ? `'${value}'`
+    : `{ ${Object.entries(value)
+        .map(([key, part]) => `${key}: ${literal(part)}`)
+        .join(', ')} }`;
+
+/** @returns {string} */
+export function renderRequestFacts() {
+  const lines = Object.entries(requests).map(
+    ([name, { role, recorded, route, repeat }]) => `  ${name}: ${literal({ role, recorded, route, repeat })},`,
+  );
+  return `${[HEAD, ...lines].join('\n')}\n};\n`;
+}
