@@ -99,7 +99,7 @@ function refusalOf(role: Role, name: RequestName): AdapterError | undefined {
 describe('the table of requests and roles', () => {
   it('has every request', () => {
     expect(requestsFor('admin')).toEqual(names);
-    expect(Object.keys(EXPECTED)).toEqual(names);
+    expect(Object.keys(EXPECTED).sort()).toEqual([...names].sort());
   });
 
   it.each(rows)('$role and $name', ({ name, role }) => {
