@@ -17,7 +17,7 @@ import { renderPythonModels, renderPythonRequests } from './docs/python-models.m
 import { renderRequestFacts } from './docs/request-facts.mjs';
 import { renderWarnings } from './docs/warnings-page.mjs';
 import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
-import { renderProtocolDocument } from '../dist/core/protocol/document.js';
+import { renderProtocolDocument } from '../dist/core/descriptions/protocol-page.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 

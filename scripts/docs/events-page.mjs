@@ -1,6 +1,6 @@
 // docs/reference/events.md: every event with its fields.
 import { markdownTable } from '../../dist/core/markdown.js';
-import { renderPayload } from '../../dist/core/protocol/message-tables.js';
+import { renderPayload } from '../../dist/core/descriptions/message-tables.js';
 import { events } from '../../dist/core/protocol/results.js';
 import { code, renderPage } from './page.mjs';
 

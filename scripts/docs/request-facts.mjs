@@ -5,6 +5,7 @@ const HEAD = `// Generated from requests/ by \`npm run docs\`. Change it there. 
 import type { RequestFacts } from './define-requests.js';
 import type { RequestName } from './requests.js';
 
+/** What is known of each request beside its schemas. */
 export const REQUEST_FACTS: { readonly [N in RequestName]: RequestFacts } = {`;
 
 const literal = (value) =>

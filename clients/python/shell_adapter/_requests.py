@@ -19,45 +19,42 @@ class AsyncRequests:
         """Opens a persistent shell session."""
         return cast("models.OpenSessionAnswer", await self._request("open_session", fields))
 
-    async def execute_command(self, **fields: Unpack[models.ExecuteCommandRequest]) -> models.CommandResult:
-        """Runs a command in a session, or in a fresh environment without one."""
-        return cast("models.CommandResult", await self._request("execute_command", fields))
-
     async def close_session(self, **fields: Unpack[models.CloseSessionRequest]) -> models.CloseSessionAnswer:
         """Ends a session and every process in it."""
         return cast("models.CloseSessionAnswer", await self._request("close_session", fields))
 
-    async def shell_metadata(self, **fields: Unpack[models.ShellMetadataRequest]) -> models.ShellMetadataAnswer:
-        """Describes the machine and the shell that commands run on."""
-        return cast("models.ShellMetadataAnswer", await self._request("shell_metadata", fields))
+    async def list_sessions(self, **fields: Unpack[models.ListSessionsRequest]) -> models.ListSessionsAnswer:
+        """Lists the sessions."""
+        return cast("models.ListSessionsAnswer", await self._request("list_sessions", fields))
 
-    async def daemon_status(self, **fields: Unpack[models.DaemonStatusRequest]) -> models.DaemonStatusAnswer:
-        """Describes the daemon: version, process, uptime, configuration and workload."""
-        return cast("models.DaemonStatusAnswer", await self._request("daemon_status", fields))
+    async def get_session(self, **fields: Unpack[models.GetSessionRequest]) -> models.Session:
+        """Describes one session."""
+        return cast("models.Session", await self._request("get_session", fields))
+
+    async def reset_session(self, **fields: Unpack[models.ResetSessionRequest]) -> models.ResetSessionAnswer:
+        """Ends everything in a session and gives it a fresh shell under the same id."""
+        return cast("models.ResetSessionAnswer", await self._request("reset_session", fields))
+
+    async def attach_session(self, **fields: Unpack[models.AttachSessionRequest]) -> models.AttachSessionAnswer:
+        """Subscribes to a session and replays its output from a sequence number, before the answer."""
+        return cast("models.AttachSessionAnswer", await self._request("attach_session", fields))
+
+    async def detach_session(self, **fields: Unpack[models.DetachSessionRequest]) -> models.DetachSessionAnswer:
+        """Ends what `attach_session` has begun: this client gets no more events of the session."""
+        return cast("models.DetachSessionAnswer", await self._request("detach_session", fields))
+
+    async def watch_resources(self, **fields: Unpack[models.WatchResourcesRequest]) -> models.WatchResourcesAnswer:
+        """Subscribes to `resource_usage` events, which come while a command or background process runs in the
+        session."""
+        return cast("models.WatchResourcesAnswer", await self._request("watch_resources", fields))
+
+    async def execute_command(self, **fields: Unpack[models.ExecuteCommandRequest]) -> models.CommandResult:
+        """Runs a command in a session, or in a fresh environment without one."""
+        return cast("models.CommandResult", await self._request("execute_command", fields))
 
     async def check_command(self, **fields: Unpack[models.CheckCommandRequest]) -> models.CheckCommandAnswer:
         """Reports the verdict of the policy on a command, without running it."""
         return cast("models.CheckCommandAnswer", await self._request("check_command", fields))
-
-    async def send_input(self, **fields: Unpack[models.SendInputRequest]) -> models.SendInputAnswer:
-        """Types into the terminal of a running command, or feeds its streamed standard input."""
-        return cast("models.SendInputAnswer", await self._request("send_input", fields))
-
-    async def confirm_command(self, **fields: Unpack[models.ConfirmCommandRequest]) -> models.CommandResult:
-        """Approves or rejects a confirmation: the command is run, the input is typed, or neither."""
-        return cast("models.CommandResult", await self._request("confirm_command", fields))
-
-    async def list_confirmations(self, **fields: Unpack[models.ListConfirmationsRequest]) -> models.ListConfirmationsAnswer:
-        """Lists the open confirmations that this client has caused or may decide."""
-        return cast("models.ListConfirmationsAnswer", await self._request("list_confirmations", fields))
-
-    async def list_remembered_approvals(self, **fields: Unpack[models.ListRememberedApprovalsRequest]) -> models.ListRememberedApprovalsAnswer:
-        """Lists the approvals that are remembered for commands of this client; for operators, those of all clients."""
-        return cast("models.ListRememberedApprovalsAnswer", await self._request("list_remembered_approvals", fields))
-
-    async def revoke_remembered_approval(self, **fields: Unpack[models.RevokeRememberedApprovalRequest]) -> models.RevokeRememberedApprovalAnswer:
-        """Revokes a remembered approval: such commands have to be confirmed again."""
-        return cast("models.RevokeRememberedApprovalAnswer", await self._request("revoke_remembered_approval", fields))
 
     async def signal_command(self, **fields: Unpack[models.SignalCommandRequest]) -> models.SignalCommandAnswer:
         """Sends a signal to the foreground processes of a running command."""
@@ -79,17 +76,9 @@ class AsyncRequests:
         """Lists commands, the newest first: those that run, and those whose output is still kept."""
         return cast("models.ListCommandsAnswer", await self._request("list_commands", fields))
 
-    async def list_sessions(self, **fields: Unpack[models.ListSessionsRequest]) -> models.ListSessionsAnswer:
-        """Lists the sessions."""
-        return cast("models.ListSessionsAnswer", await self._request("list_sessions", fields))
-
-    async def get_session(self, **fields: Unpack[models.GetSessionRequest]) -> models.Session:
-        """Describes one session."""
-        return cast("models.Session", await self._request("get_session", fields))
-
-    async def reset_session(self, **fields: Unpack[models.ResetSessionRequest]) -> models.ResetSessionAnswer:
-        """Ends everything in a session and gives it a fresh shell under the same id."""
-        return cast("models.ResetSessionAnswer", await self._request("reset_session", fields))
+    async def send_input(self, **fields: Unpack[models.SendInputRequest]) -> models.SendInputAnswer:
+        """Types into the terminal of a running command, or feeds its streamed standard input."""
+        return cast("models.SendInputAnswer", await self._request("send_input", fields))
 
     async def read_screen(self, **fields: Unpack[models.ReadScreenRequest]) -> models.ReadScreenAnswer:
         """Gives what the terminal of a command shows, as a person would see it."""
@@ -99,18 +88,21 @@ class AsyncRequests:
         """Sets the size of the session’s terminal."""
         return cast("models.ResizeTerminalAnswer", await self._request("resize_terminal", fields))
 
-    async def attach_session(self, **fields: Unpack[models.AttachSessionRequest]) -> models.AttachSessionAnswer:
-        """Subscribes to a session and replays its output from a sequence number, before the answer."""
-        return cast("models.AttachSessionAnswer", await self._request("attach_session", fields))
+    async def confirm_command(self, **fields: Unpack[models.ConfirmCommandRequest]) -> models.CommandResult:
+        """Approves or rejects a confirmation: the command is run, the input is typed, or neither."""
+        return cast("models.CommandResult", await self._request("confirm_command", fields))
 
-    async def detach_session(self, **fields: Unpack[models.DetachSessionRequest]) -> models.DetachSessionAnswer:
-        """Ends what `attach_session` has begun: this client gets no more events of the session."""
-        return cast("models.DetachSessionAnswer", await self._request("detach_session", fields))
+    async def list_confirmations(self, **fields: Unpack[models.ListConfirmationsRequest]) -> models.ListConfirmationsAnswer:
+        """Lists the open confirmations that this client has caused or may decide."""
+        return cast("models.ListConfirmationsAnswer", await self._request("list_confirmations", fields))
 
-    async def watch_resources(self, **fields: Unpack[models.WatchResourcesRequest]) -> models.WatchResourcesAnswer:
-        """Subscribes to `resource_usage` events, which come while a command or background process runs in the
-        session."""
-        return cast("models.WatchResourcesAnswer", await self._request("watch_resources", fields))
+    async def list_remembered_approvals(self, **fields: Unpack[models.ListRememberedApprovalsRequest]) -> models.ListRememberedApprovalsAnswer:
+        """Lists the approvals that are remembered for commands of this client; for operators, those of all clients."""
+        return cast("models.ListRememberedApprovalsAnswer", await self._request("list_remembered_approvals", fields))
+
+    async def revoke_remembered_approval(self, **fields: Unpack[models.RevokeRememberedApprovalRequest]) -> models.RevokeRememberedApprovalAnswer:
+        """Revokes a remembered approval: such commands have to be confirmed again."""
+        return cast("models.RevokeRememberedApprovalAnswer", await self._request("revoke_remembered_approval", fields))
 
     async def list_recordings(self, **fields: Unpack[models.ListRecordingsRequest]) -> models.ListRecordingsAnswer:
         """Lists recordings of sessions, the newest first."""
@@ -247,10 +239,18 @@ class AsyncRequests:
         """Deletes a token, and closes its connections."""
         return cast("models.RevokeTokenAnswer", await self._request("revoke_token", fields))
 
+    async def daemon_status(self, **fields: Unpack[models.DaemonStatusRequest]) -> models.DaemonStatusAnswer:
+        """Describes the daemon: version, process, uptime, configuration and workload."""
+        return cast("models.DaemonStatusAnswer", await self._request("daemon_status", fields))
+
     async def examine_machine(self, **fields: Unpack[models.ExamineMachineRequest]) -> models.ExamineMachineAnswer:
         """Checks everything that the daemon needs or can use, as `shell-adapter doctor` does. A finding is kept for
         30 seconds."""
         return cast("models.ExamineMachineAnswer", await self._request("examine_machine", fields))
+
+    async def shell_metadata(self, **fields: Unpack[models.ShellMetadataRequest]) -> models.ShellMetadataAnswer:
+        """Describes the machine and the shell that commands run on."""
+        return cast("models.ShellMetadataAnswer", await self._request("shell_metadata", fields))
 
     async def describe_access(self, **fields: Unpack[models.DescribeAccessRequest]) -> models.DescribeAccessAnswer:
         """Describes who this client is to the daemon, and which requests it may make."""
@@ -298,45 +298,42 @@ class Requests:
         """Opens a persistent shell session."""
         return cast("models.OpenSessionAnswer", self._request("open_session", fields))
 
-    def execute_command(self, **fields: Unpack[models.ExecuteCommandRequest]) -> models.CommandResult:
-        """Runs a command in a session, or in a fresh environment without one."""
-        return cast("models.CommandResult", self._request("execute_command", fields))
-
     def close_session(self, **fields: Unpack[models.CloseSessionRequest]) -> models.CloseSessionAnswer:
         """Ends a session and every process in it."""
         return cast("models.CloseSessionAnswer", self._request("close_session", fields))
 
-    def shell_metadata(self, **fields: Unpack[models.ShellMetadataRequest]) -> models.ShellMetadataAnswer:
-        """Describes the machine and the shell that commands run on."""
-        return cast("models.ShellMetadataAnswer", self._request("shell_metadata", fields))
+    def list_sessions(self, **fields: Unpack[models.ListSessionsRequest]) -> models.ListSessionsAnswer:
+        """Lists the sessions."""
+        return cast("models.ListSessionsAnswer", self._request("list_sessions", fields))
 
-    def daemon_status(self, **fields: Unpack[models.DaemonStatusRequest]) -> models.DaemonStatusAnswer:
-        """Describes the daemon: version, process, uptime, configuration and workload."""
-        return cast("models.DaemonStatusAnswer", self._request("daemon_status", fields))
+    def get_session(self, **fields: Unpack[models.GetSessionRequest]) -> models.Session:
+        """Describes one session."""
+        return cast("models.Session", self._request("get_session", fields))
+
+    def reset_session(self, **fields: Unpack[models.ResetSessionRequest]) -> models.ResetSessionAnswer:
+        """Ends everything in a session and gives it a fresh shell under the same id."""
+        return cast("models.ResetSessionAnswer", self._request("reset_session", fields))
+
+    def attach_session(self, **fields: Unpack[models.AttachSessionRequest]) -> models.AttachSessionAnswer:
+        """Subscribes to a session and replays its output from a sequence number, before the answer."""
+        return cast("models.AttachSessionAnswer", self._request("attach_session", fields))
+
+    def detach_session(self, **fields: Unpack[models.DetachSessionRequest]) -> models.DetachSessionAnswer:
+        """Ends what `attach_session` has begun: this client gets no more events of the session."""
+        return cast("models.DetachSessionAnswer", self._request("detach_session", fields))
+
+    def watch_resources(self, **fields: Unpack[models.WatchResourcesRequest]) -> models.WatchResourcesAnswer:
+        """Subscribes to `resource_usage` events, which come while a command or background process runs in the
+        session."""
+        return cast("models.WatchResourcesAnswer", self._request("watch_resources", fields))
+
+    def execute_command(self, **fields: Unpack[models.ExecuteCommandRequest]) -> models.CommandResult:
+        """Runs a command in a session, or in a fresh environment without one."""
+        return cast("models.CommandResult", self._request("execute_command", fields))
 
     def check_command(self, **fields: Unpack[models.CheckCommandRequest]) -> models.CheckCommandAnswer:
         """Reports the verdict of the policy on a command, without running it."""
         return cast("models.CheckCommandAnswer", self._request("check_command", fields))
-
-    def send_input(self, **fields: Unpack[models.SendInputRequest]) -> models.SendInputAnswer:
-        """Types into the terminal of a running command, or feeds its streamed standard input."""
-        return cast("models.SendInputAnswer", self._request("send_input", fields))
-
-    def confirm_command(self, **fields: Unpack[models.ConfirmCommandRequest]) -> models.CommandResult:
-        """Approves or rejects a confirmation: the command is run, the input is typed, or neither."""
-        return cast("models.CommandResult", self._request("confirm_command", fields))
-
-    def list_confirmations(self, **fields: Unpack[models.ListConfirmationsRequest]) -> models.ListConfirmationsAnswer:
-        """Lists the open confirmations that this client has caused or may decide."""
-        return cast("models.ListConfirmationsAnswer", self._request("list_confirmations", fields))
-
-    def list_remembered_approvals(self, **fields: Unpack[models.ListRememberedApprovalsRequest]) -> models.ListRememberedApprovalsAnswer:
-        """Lists the approvals that are remembered for commands of this client; for operators, those of all clients."""
-        return cast("models.ListRememberedApprovalsAnswer", self._request("list_remembered_approvals", fields))
-
-    def revoke_remembered_approval(self, **fields: Unpack[models.RevokeRememberedApprovalRequest]) -> models.RevokeRememberedApprovalAnswer:
-        """Revokes a remembered approval: such commands have to be confirmed again."""
-        return cast("models.RevokeRememberedApprovalAnswer", self._request("revoke_remembered_approval", fields))
 
     def signal_command(self, **fields: Unpack[models.SignalCommandRequest]) -> models.SignalCommandAnswer:
         """Sends a signal to the foreground processes of a running command."""
@@ -358,17 +355,9 @@ class Requests:
         """Lists commands, the newest first: those that run, and those whose output is still kept."""
         return cast("models.ListCommandsAnswer", self._request("list_commands", fields))
 
-    def list_sessions(self, **fields: Unpack[models.ListSessionsRequest]) -> models.ListSessionsAnswer:
-        """Lists the sessions."""
-        return cast("models.ListSessionsAnswer", self._request("list_sessions", fields))
-
-    def get_session(self, **fields: Unpack[models.GetSessionRequest]) -> models.Session:
-        """Describes one session."""
-        return cast("models.Session", self._request("get_session", fields))
-
-    def reset_session(self, **fields: Unpack[models.ResetSessionRequest]) -> models.ResetSessionAnswer:
-        """Ends everything in a session and gives it a fresh shell under the same id."""
-        return cast("models.ResetSessionAnswer", self._request("reset_session", fields))
+    def send_input(self, **fields: Unpack[models.SendInputRequest]) -> models.SendInputAnswer:
+        """Types into the terminal of a running command, or feeds its streamed standard input."""
+        return cast("models.SendInputAnswer", self._request("send_input", fields))
 
     def read_screen(self, **fields: Unpack[models.ReadScreenRequest]) -> models.ReadScreenAnswer:
         """Gives what the terminal of a command shows, as a person would see it."""
@@ -378,18 +367,21 @@ class Requests:
         """Sets the size of the session’s terminal."""
         return cast("models.ResizeTerminalAnswer", self._request("resize_terminal", fields))
 
-    def attach_session(self, **fields: Unpack[models.AttachSessionRequest]) -> models.AttachSessionAnswer:
-        """Subscribes to a session and replays its output from a sequence number, before the answer."""
-        return cast("models.AttachSessionAnswer", self._request("attach_session", fields))
+    def confirm_command(self, **fields: Unpack[models.ConfirmCommandRequest]) -> models.CommandResult:
+        """Approves or rejects a confirmation: the command is run, the input is typed, or neither."""
+        return cast("models.CommandResult", self._request("confirm_command", fields))
 
-    def detach_session(self, **fields: Unpack[models.DetachSessionRequest]) -> models.DetachSessionAnswer:
-        """Ends what `attach_session` has begun: this client gets no more events of the session."""
-        return cast("models.DetachSessionAnswer", self._request("detach_session", fields))
+    def list_confirmations(self, **fields: Unpack[models.ListConfirmationsRequest]) -> models.ListConfirmationsAnswer:
+        """Lists the open confirmations that this client has caused or may decide."""
+        return cast("models.ListConfirmationsAnswer", self._request("list_confirmations", fields))
 
-    def watch_resources(self, **fields: Unpack[models.WatchResourcesRequest]) -> models.WatchResourcesAnswer:
-        """Subscribes to `resource_usage` events, which come while a command or background process runs in the
-        session."""
-        return cast("models.WatchResourcesAnswer", self._request("watch_resources", fields))
+    def list_remembered_approvals(self, **fields: Unpack[models.ListRememberedApprovalsRequest]) -> models.ListRememberedApprovalsAnswer:
+        """Lists the approvals that are remembered for commands of this client; for operators, those of all clients."""
+        return cast("models.ListRememberedApprovalsAnswer", self._request("list_remembered_approvals", fields))
+
+    def revoke_remembered_approval(self, **fields: Unpack[models.RevokeRememberedApprovalRequest]) -> models.RevokeRememberedApprovalAnswer:
+        """Revokes a remembered approval: such commands have to be confirmed again."""
+        return cast("models.RevokeRememberedApprovalAnswer", self._request("revoke_remembered_approval", fields))
 
     def list_recordings(self, **fields: Unpack[models.ListRecordingsRequest]) -> models.ListRecordingsAnswer:
         """Lists recordings of sessions, the newest first."""
@@ -526,10 +518,18 @@ class Requests:
         """Deletes a token, and closes its connections."""
         return cast("models.RevokeTokenAnswer", self._request("revoke_token", fields))
 
+    def daemon_status(self, **fields: Unpack[models.DaemonStatusRequest]) -> models.DaemonStatusAnswer:
+        """Describes the daemon: version, process, uptime, configuration and workload."""
+        return cast("models.DaemonStatusAnswer", self._request("daemon_status", fields))
+
     def examine_machine(self, **fields: Unpack[models.ExamineMachineRequest]) -> models.ExamineMachineAnswer:
         """Checks everything that the daemon needs or can use, as `shell-adapter doctor` does. A finding is kept for
         30 seconds."""
         return cast("models.ExamineMachineAnswer", self._request("examine_machine", fields))
+
+    def shell_metadata(self, **fields: Unpack[models.ShellMetadataRequest]) -> models.ShellMetadataAnswer:
+        """Describes the machine and the shell that commands run on."""
+        return cast("models.ShellMetadataAnswer", self._request("shell_metadata", fields))
 
     def describe_access(self, **fields: Unpack[models.DescribeAccessRequest]) -> models.DescribeAccessAnswer:
         """Describes who this client is to the daemon, and which requests it may make."""

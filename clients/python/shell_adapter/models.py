@@ -148,22 +148,20 @@ RETRY: Mapping[str, Literal["later", "changed", "check"]] = {
 
 REPEATABLE = frozenset(
     {
-        "shell_metadata",
-        "daemon_status",
+        "list_sessions",
+        "get_session",
+        "attach_session",
+        "detach_session",
+        "watch_resources",
         "check_command",
-        "list_confirmations",
-        "list_remembered_approvals",
         "wait_command",
         "read_output",
         "search_output",
         "list_commands",
-        "list_sessions",
-        "get_session",
         "read_screen",
         "resize_terminal",
-        "attach_session",
-        "detach_session",
-        "watch_resources",
+        "list_confirmations",
+        "list_remembered_approvals",
         "list_recordings",
         "read_recording",
         "list_checkpoints",
@@ -182,7 +180,9 @@ REPEATABLE = frozenset(
         "read_audit",
         "verify_audit",
         "list_tokens",
+        "daemon_status",
         "examine_machine",
+        "shell_metadata",
         "describe_access",
         "subscribe",
         "host_history",
@@ -607,6 +607,106 @@ class OpenSessionAnswer(TypedDict):
     """What its startup has done: `login`, `rcfile` and `environment`"""
 
 
+class CloseSessionRequest(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+
+
+class CloseSessionAnswer(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+
+
+class ListSessionsRequest(TypedDict):
+    pass
+
+
+class ListSessionsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
+class ListSessionsAnswer(TypedDict):
+    sessions: list[Session]
+    unreachable: NotRequired[list[ListSessionsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
+
+
+class GetSessionRequest(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+
+
+class ResetSessionRequest(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    cwd: NotRequired[str]
+    """By default where the session was opened"""
+    env: NotRequired[dict[str, str]]
+    """By default what the session was opened with"""
+
+
+class ResetSessionAnswer(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    shell: str
+    working_directory: str
+    startup: NotRequired[CommandResult]
+    """What its startup has done, which is repeated"""
+
+
+class AttachSessionRequest(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    from_seq: NotRequired[int]
+    """First event wanted; by default only what comes from now on"""
+    max_bytes_per_second: NotRequired[int]
+    """Observe only: commands never wait for this client, and output above the rate is skipped, oldest first, with
+    `output_gap` events. Observers have sequence numbers of their own. By default it gets all output, and commands
+    wait for it"""
+
+
+class AttachSessionAnswerGap(TypedDict):
+    from_seq: int
+    to_seq: int
+
+
+class AttachSessionAnswer(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    next_seq: int
+    """`seq` of the next event"""
+    replayed: int
+    """How many events were sent again; 0 for an observer, which gets them after the answer"""
+    gap: AttachSessionAnswerGap | None
+    """The wanted events that are no longer kept, both ends included"""
+
+
+class DetachSessionRequest(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+
+
+class DetachSessionAnswer(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+
+
+class WatchResourcesRequest(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    interval_ms: int
+    """Between two events at least; 0 ends it"""
+
+
+class WatchResourcesAnswer(TypedDict):
+    session_id: str
+    """Id of a session, from `open_session`"""
+    interval_ms: int
+
+
 class ExecuteCommandRequestOutput(TypedDict):
     """How output is returned; the defaults are the configuration’s"""
     max_size: NotRequired[int]
@@ -684,178 +784,6 @@ class ExecuteCommandRequest(TypedDict):
     """Chosen by the client, it makes a repeated request idempotent"""
 
 
-class CloseSessionRequest(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-
-
-class CloseSessionAnswer(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-
-
-class ShellMetadataRequest(TypedDict):
-    node: NotRequired[str]
-    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
-    one that runs sessions"""
-
-
-class ShellMetadataAnswerShells(TypedDict):
-    name: str
-    path: str
-    version: str
-
-
-class ShellMetadataAnswerLimits(TypedDict):
-    command_timeout_ms: int
-    """Time-out of a command that asks for none"""
-    command_max_lifetime_ms: int
-    """The longest time-out that a command may ask for"""
-    session_max_lifetime_ms: int
-    max_sessions: int
-    queue_limit: int
-    max_output_size: int
-    begin_output_size: int
-    end_output_size: int
-    max_message_bytes: int
-
-
-class ShellMetadataAnswerResourceLimitsSafetyNet(TypedDict):
-    """Limits that hold where none is configured; null where the safety net has none, or is off"""
-    cpu_percent: float | None
-    cpu_seconds: float | None
-    memory_mb: float | None
-    processes: int | None
-    disk_mb: float | None
-    disk_free_mb: float | None
-    """Free space to keep on the disk of the workspace, in MB"""
-
-
-class ShellMetadataAnswerResourceLimitsRejected(TypedDict):
-    mechanism: str
-    reason: str
-
-
-class ShellMetadataAnswerResourceLimits(TypedDict):
-    cpu_percent: float | None
-    cpu_seconds: float | None
-    memory_mb: float | None
-    processes: int | None
-    disk_mb: float | None
-    disk_free_mb: float | None
-    """Free space to keep on the disk of the workspace, in MB"""
-    safety_net: ShellMetadataAnswerResourceLimitsSafetyNet
-    """Limits that hold where none is configured; null where the safety net has none, or is off"""
-    mechanism: Literal["cgroup2", "cgroup1", "pid_namespace", "polling"]
-    """By what limits are kept, where any is set"""
-    mechanism_in_use: Literal["cgroup2", "cgroup1", "pid_namespace", "polling"]
-    """What new sessions run under that set no limit themselves: `mechanism`, or `polling` while nothing asks for the
-    process namespace of `pid_namespace`"""
-    enforced: bool
-    """Whether the kernel itself keeps memory and processes within them"""
-    rejected: list[ShellMetadataAnswerResourceLimitsRejected]
-    """Better mechanisms, and why they cannot be used here"""
-
-
-class ShellMetadataAnswerSandbox(TypedDict):
-    profile: Literal["none", "workspace", "strict"]
-    """What commands are in that ask for nothing stricter"""
-    configured: Literal["none", "workspace", "strict"]
-    """What `sandbox.profile` says"""
-    available: list[Literal["none", "workspace", "strict"]]
-    """What works on this machine"""
-    reason: str | None
-    """Why `profile` is less than what is configured"""
-
-
-class ShellMetadataAnswerHttp(TypedDict):
-    """What is served beside Socket.IO"""
-    dashboard: bool
-    openai: bool
-    mcp: bool
-    metrics: bool
-
-
-class ShellMetadataAnswer(TypedDict):
-    operating_system: str
-    platform: Literal["linux", "posix"]
-    """What the daemon uses of the operating system: all that Linux has, or what POSIX has"""
-    shell: str
-    """The default shell and its version"""
-    workspace_directory: str
-    architecture: str
-    kernel: str
-    hostname: str
-    user: str
-    cpus: int
-    memory_bytes: int
-    memory_available_bytes: int
-    disk_bytes: int | None
-    """Size of the file system of the workspace"""
-    disk_free_bytes: int | None
-    shells: list[ShellMetadataAnswerShells]
-    limits: ShellMetadataAnswerLimits
-    resource_limits: ShellMetadataAnswerResourceLimits
-    sandbox: ShellMetadataAnswerSandbox
-    http: ShellMetadataAnswerHttp
-    """What is served beside Socket.IO"""
-    environments: list[str]
-    """Names of the environments that `open_session` knows"""
-    confirmation_mode: Literal["self", "llm", "operator", "off"]
-    """What `confirmation.mode` says"""
-    audit_enabled: bool
-    node: str | None
-    """Null for a daemon alone"""
-    instance_id: str
-    """Identifies this run of the daemon: sessions and commands of another run are gone"""
-    adapter_version: str
-    protocol_version: int
-
-
-class DaemonStatusRequest(TypedDict):
-    pass
-
-
-class DaemonStatusAnswerCaller(TypedDict):
-    """Who this client is to the daemon"""
-    name: str
-    """Name of the token; `local` without one"""
-    role: Literal["viewer", "agent", "operator", "admin"]
-    run_as: NotRequired[str]
-    """User as which its processes run; left out for the user of the daemon"""
-    has_token: bool
-    """Only clients with a token may decide as operators"""
-
-
-class DaemonStatusAnswer(TypedDict):
-    instance_id: str
-    """Identifies this run of the daemon: sessions and commands of another run are gone"""
-    adapter_version: str
-    protocol_version: int
-    pid: int
-    process_identity: str | None
-    """Tells the process from another one under the same pid, on this or another machine"""
-    user: str
-    started_at: str
-    uptime_ms: int
-    configuration_file: str | None
-    workspace_directory: str
-    state_directory: str
-    log_file: str
-    dashboard: bool
-    """Whether the dashboard is served at the address of the daemon"""
-    sessions: int
-    """Open sessions"""
-    running_commands: int
-    """Running commands, with and without a session"""
-    clients: int
-    """Connected Socket.IO clients, this one included"""
-    confirmed_by: list[Literal["self", "llm", "operator"]]
-    """Who confirms commands, by the configuration; empty if nothing has to be confirmed"""
-    caller: DaemonStatusAnswerCaller
-    """Who this client is to the daemon"""
-
-
 class CheckCommandRequest(TypedDict):
     command: str
     """As in `execute_command`"""
@@ -879,145 +807,6 @@ CheckCommandAnswer = TypedDict(
         "enforced": "bool",
     },
 )
-
-
-class SendInputRequest(TypedDict):
-    session_id: NotRequired[str]
-    """Id of a session, from `open_session`"""
-    command_id: NotRequired[str]
-    """Id of a command"""
-    data: NotRequired[str | bytes]
-    """Text to type; control characters act as keys. Bytes for a streamed input only"""
-    keys: NotRequired[list[str]]
-    """Keys to press after `data`: single characters, or `Enter`, `Tab`, `Escape`, `Space`, `Backspace`, `Up`,
-    `Down`, `Right`, `Left`, `Home`, `End`, `F1`, `F2`, `F3`, `F4`, `Insert`, `Delete`, `PageUp`, `PageDown`,
-    `F5`, `F6`, `F7`, `F8`, `F9`, `F10`, `F11`, `F12`, with `C-`, `M-` or `S-` in front: `C-c`"""
-    eof: NotRequired[bool]
-    """Then signal end of input"""
-    offset: NotRequired[int]
-    """For a streamed input: the position of `data` in it, in bytes. What was taken before is skipped, so the request
-    can be repeated"""
-
-
-SendInputAnswer = TypedDict(
-    "SendInputAnswer",
-    {
-        "accepted_bytes": "int",
-        "stdin_bytes": "NotRequired[int]",
-        "stdin_closed": "NotRequired[bool]",
-        "status": "NotRequired[Literal['confirmation_required']]",
-        "confirmation_id": "NotRequired[str]",
-        "class": "NotRequired[Literal['read', 'write', 'execute', 'network', 'interactive', 'destructive', 'privilege', 'persistence', 'exfiltration', 'obfuscated']]",
-        "reasons": "NotRequired[list[str]]",
-        "commands": "NotRequired[list[JudgedCommand]]",
-        "command_sha256": "NotRequired[str]",
-        "expires_at": "NotRequired[str]",
-        "requires": "NotRequired[Literal['self', 'llm', 'operator']]",
-    },
-)
-
-
-class ConfirmCommandRequest(TypedDict):
-    confirmation_id: str
-    """Id of a confirmation"""
-    decision: Literal["approve", "reject"]
-    """`approve` has it done, `reject` has it not done"""
-    command_sha256: NotRequired[str]
-    """Of what is meant; required to approve what one has asked for oneself. Another one is refused"""
-    justification: NotRequired[str]
-    """Why, for people and logs; required to approve what one has asked for oneself"""
-    remember: NotRequired[Literal["session", "hour", "always"]]
-    """Only with `approve`: the approval also counts for the same command later; `always` needs a token of an
-    operator or admin"""
-
-
-class ListConfirmationsRequest(TypedDict):
-    pass
-
-
-class ListConfirmationsAnswerUnreachable(TypedDict):
-    node: str
-    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
-    code: str
-
-
-class ListConfirmationsAnswer(TypedDict):
-    confirmations: list[Confirmation]
-    unreachable: NotRequired[list[ListConfirmationsAnswerUnreachable]]
-    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
-    there are none"""
-
-
-class ListRememberedApprovalsRequest(TypedDict):
-    pass
-
-
-class ListRememberedApprovalsAnswerApprovals(TypedDict):
-    id: str
-    """Id of a remembered approval"""
-    scope: Literal["session", "hour", "always"]
-    """`session` until the session ends, `hour` for 60 minutes, `always` until it is revoked"""
-    pattern: str
-    """What is covered; `DIRECTORY/*.EXTENSION` stands for any file of that kind there"""
-    expires_at: str | None
-    """Null when no time is set"""
-    working_directory: str
-    """Only commands in this directory are covered"""
-    session_id: str | None
-    """The session, with the scope `session`"""
-    classes: list[Literal["read", "write", "execute", "network", "interactive", "destructive", "privilege", "persistence", "exfiltration", "obfuscated"]]
-    """What may need a confirmation in a covered command"""
-    requested_by: str
-    """Name of the token whose commands are covered; `local` without one"""
-    approved_by: str
-    """Name of the token that has approved it"""
-    remembered_at: str
-
-
-class ListRememberedApprovalsAnswerUnreachable(TypedDict):
-    node: str
-    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
-    code: str
-
-
-class ListRememberedApprovalsAnswer(TypedDict):
-    approvals: list[ListRememberedApprovalsAnswerApprovals]
-    problem: str | None
-    """Why approvals of the scope `always` do not count: their file is damaged"""
-    unreachable: NotRequired[list[ListRememberedApprovalsAnswerUnreachable]]
-    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
-    there are none"""
-
-
-class RevokeRememberedApprovalRequest(TypedDict):
-    id: str
-    """Id of a remembered approval"""
-
-
-class RevokeRememberedApprovalAnswerRevoked(TypedDict):
-    id: str
-    """Id of a remembered approval"""
-    scope: Literal["session", "hour", "always"]
-    """`session` until the session ends, `hour` for 60 minutes, `always` until it is revoked"""
-    pattern: str
-    """What is covered; `DIRECTORY/*.EXTENSION` stands for any file of that kind there"""
-    expires_at: str | None
-    """Null when no time is set"""
-    working_directory: str
-    """Only commands in this directory are covered"""
-    session_id: str | None
-    """The session, with the scope `session`"""
-    classes: list[Literal["read", "write", "execute", "network", "interactive", "destructive", "privilege", "persistence", "exfiltration", "obfuscated"]]
-    """What may need a confirmation in a covered command"""
-    requested_by: str
-    """Name of the token whose commands are covered; `local` without one"""
-    approved_by: str
-    """Name of the token that has approved it"""
-    remembered_at: str
-
-
-class RevokeRememberedApprovalAnswer(TypedDict):
-    revoked: RevokeRememberedApprovalAnswerRevoked
 
 
 class SignalCommandRequest(TypedDict):
@@ -1205,44 +994,40 @@ class ListCommandsAnswer(TypedDict):
     there are none"""
 
 
-class ListSessionsRequest(TypedDict):
-    pass
-
-
-class ListSessionsAnswerUnreachable(TypedDict):
-    node: str
-    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
-    code: str
-
-
-class ListSessionsAnswer(TypedDict):
-    sessions: list[Session]
-    unreachable: NotRequired[list[ListSessionsAnswerUnreachable]]
-    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
-    there are none"""
-
-
-class GetSessionRequest(TypedDict):
-    session_id: str
+class SendInputRequest(TypedDict):
+    session_id: NotRequired[str]
     """Id of a session, from `open_session`"""
+    command_id: NotRequired[str]
+    """Id of a command"""
+    data: NotRequired[str | bytes]
+    """Text to type; control characters act as keys. Bytes for a streamed input only"""
+    keys: NotRequired[list[str]]
+    """Keys to press after `data`: single characters, or `Enter`, `Tab`, `Escape`, `Space`, `Backspace`, `Up`,
+    `Down`, `Right`, `Left`, `Home`, `End`, `F1`, `F2`, `F3`, `F4`, `Insert`, `Delete`, `PageUp`, `PageDown`,
+    `F5`, `F6`, `F7`, `F8`, `F9`, `F10`, `F11`, `F12`, with `C-`, `M-` or `S-` in front: `C-c`"""
+    eof: NotRequired[bool]
+    """Then signal end of input"""
+    offset: NotRequired[int]
+    """For a streamed input: the position of `data` in it, in bytes. What was taken before is skipped, so the request
+    can be repeated"""
 
 
-class ResetSessionRequest(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-    cwd: NotRequired[str]
-    """By default where the session was opened"""
-    env: NotRequired[dict[str, str]]
-    """By default what the session was opened with"""
-
-
-class ResetSessionAnswer(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-    shell: str
-    working_directory: str
-    startup: NotRequired[CommandResult]
-    """What its startup has done, which is repeated"""
+SendInputAnswer = TypedDict(
+    "SendInputAnswer",
+    {
+        "accepted_bytes": "int",
+        "stdin_bytes": "NotRequired[int]",
+        "stdin_closed": "NotRequired[bool]",
+        "status": "NotRequired[Literal['confirmation_required']]",
+        "confirmation_id": "NotRequired[str]",
+        "class": "NotRequired[Literal['read', 'write', 'execute', 'network', 'interactive', 'destructive', 'privilege', 'persistence', 'exfiltration', 'obfuscated']]",
+        "reasons": "NotRequired[list[str]]",
+        "commands": "NotRequired[list[JudgedCommand]]",
+        "command_sha256": "NotRequired[str]",
+        "expires_at": "NotRequired[str]",
+        "requires": "NotRequired[Literal['self', 'llm', 'operator']]",
+    },
+)
 
 
 class ReadScreenRequest(TypedDict):
@@ -1305,54 +1090,107 @@ class ResizeTerminalAnswer(TypedDict):
     rows: int
 
 
-class AttachSessionRequest(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-    from_seq: NotRequired[int]
-    """First event wanted; by default only what comes from now on"""
-    max_bytes_per_second: NotRequired[int]
-    """Observe only: commands never wait for this client, and output above the rate is skipped, oldest first, with
-    `output_gap` events. Observers have sequence numbers of their own. By default it gets all output, and commands
-    wait for it"""
+class ConfirmCommandRequest(TypedDict):
+    confirmation_id: str
+    """Id of a confirmation"""
+    decision: Literal["approve", "reject"]
+    """`approve` has it done, `reject` has it not done"""
+    command_sha256: NotRequired[str]
+    """Of what is meant; required to approve what one has asked for oneself. Another one is refused"""
+    justification: NotRequired[str]
+    """Why, for people and logs; required to approve what one has asked for oneself"""
+    remember: NotRequired[Literal["session", "hour", "always"]]
+    """Only with `approve`: the approval also counts for the same command later; `always` needs a token of an
+    operator or admin"""
 
 
-class AttachSessionAnswerGap(TypedDict):
-    from_seq: int
-    to_seq: int
+class ListConfirmationsRequest(TypedDict):
+    pass
 
 
-class AttachSessionAnswer(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-    next_seq: int
-    """`seq` of the next event"""
-    replayed: int
-    """How many events were sent again; 0 for an observer, which gets them after the answer"""
-    gap: AttachSessionAnswerGap | None
-    """The wanted events that are no longer kept, both ends included"""
+class ListConfirmationsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
 
 
-class DetachSessionRequest(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
+class ListConfirmationsAnswer(TypedDict):
+    confirmations: list[Confirmation]
+    unreachable: NotRequired[list[ListConfirmationsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
 
 
-class DetachSessionAnswer(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
+class ListRememberedApprovalsRequest(TypedDict):
+    pass
 
 
-class WatchResourcesRequest(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-    interval_ms: int
-    """Between two events at least; 0 ends it"""
+class ListRememberedApprovalsAnswerApprovals(TypedDict):
+    id: str
+    """Id of a remembered approval"""
+    scope: Literal["session", "hour", "always"]
+    """`session` until the session ends, `hour` for 60 minutes, `always` until it is revoked"""
+    pattern: str
+    """What is covered; `DIRECTORY/*.EXTENSION` stands for any file of that kind there"""
+    expires_at: str | None
+    """Null when no time is set"""
+    working_directory: str
+    """Only commands in this directory are covered"""
+    session_id: str | None
+    """The session, with the scope `session`"""
+    classes: list[Literal["read", "write", "execute", "network", "interactive", "destructive", "privilege", "persistence", "exfiltration", "obfuscated"]]
+    """What may need a confirmation in a covered command"""
+    requested_by: str
+    """Name of the token whose commands are covered; `local` without one"""
+    approved_by: str
+    """Name of the token that has approved it"""
+    remembered_at: str
 
 
-class WatchResourcesAnswer(TypedDict):
-    session_id: str
-    """Id of a session, from `open_session`"""
-    interval_ms: int
+class ListRememberedApprovalsAnswerUnreachable(TypedDict):
+    node: str
+    """Name of a node: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends"""
+    code: str
+
+
+class ListRememberedApprovalsAnswer(TypedDict):
+    approvals: list[ListRememberedApprovalsAnswerApprovals]
+    problem: str | None
+    """Why approvals of the scope `always` do not count: their file is damaged"""
+    unreachable: NotRequired[list[ListRememberedApprovalsAnswerUnreachable]]
+    """Of a [cluster](../operate/cluster.md): nodes that have not answered, whose entries are missing; left out if
+    there are none"""
+
+
+class RevokeRememberedApprovalRequest(TypedDict):
+    id: str
+    """Id of a remembered approval"""
+
+
+class RevokeRememberedApprovalAnswerRevoked(TypedDict):
+    id: str
+    """Id of a remembered approval"""
+    scope: Literal["session", "hour", "always"]
+    """`session` until the session ends, `hour` for 60 minutes, `always` until it is revoked"""
+    pattern: str
+    """What is covered; `DIRECTORY/*.EXTENSION` stands for any file of that kind there"""
+    expires_at: str | None
+    """Null when no time is set"""
+    working_directory: str
+    """Only commands in this directory are covered"""
+    session_id: str | None
+    """The session, with the scope `session`"""
+    classes: list[Literal["read", "write", "execute", "network", "interactive", "destructive", "privilege", "persistence", "exfiltration", "obfuscated"]]
+    """What may need a confirmation in a covered command"""
+    requested_by: str
+    """Name of the token whose commands are covered; `local` without one"""
+    approved_by: str
+    """Name of the token that has approved it"""
+    remembered_at: str
+
+
+class RevokeRememberedApprovalAnswer(TypedDict):
+    revoked: RevokeRememberedApprovalAnswerRevoked
 
 
 class ListRecordingsRequest(TypedDict):
@@ -2536,6 +2374,50 @@ class RevokeTokenAnswer(TypedDict):
     token: RevokeTokenAnswerToken
 
 
+class DaemonStatusRequest(TypedDict):
+    pass
+
+
+class DaemonStatusAnswerCaller(TypedDict):
+    """Who this client is to the daemon"""
+    name: str
+    """Name of the token; `local` without one"""
+    role: Literal["viewer", "agent", "operator", "admin"]
+    run_as: NotRequired[str]
+    """User as which its processes run; left out for the user of the daemon"""
+    has_token: bool
+    """Only clients with a token may decide as operators"""
+
+
+class DaemonStatusAnswer(TypedDict):
+    instance_id: str
+    """Identifies this run of the daemon: sessions and commands of another run are gone"""
+    adapter_version: str
+    protocol_version: int
+    pid: int
+    process_identity: str | None
+    """Tells the process from another one under the same pid, on this or another machine"""
+    user: str
+    started_at: str
+    uptime_ms: int
+    configuration_file: str | None
+    workspace_directory: str
+    state_directory: str
+    log_file: str
+    dashboard: bool
+    """Whether the dashboard is served at the address of the daemon"""
+    sessions: int
+    """Open sessions"""
+    running_commands: int
+    """Running commands, with and without a session"""
+    clients: int
+    """Connected Socket.IO clients, this one included"""
+    confirmed_by: list[Literal["self", "llm", "operator"]]
+    """Who confirms commands, by the configuration; empty if nothing has to be confirmed"""
+    caller: DaemonStatusAnswerCaller
+    """Who this client is to the daemon"""
+
+
 class ExamineMachineRequest(TypedDict):
     node: NotRequired[str]
     """The node of a [cluster](../operate/cluster.md); by default the one that the client is connected to"""
@@ -2553,6 +2435,124 @@ class ExamineMachineAnswerChecks(TypedDict):
 class ExamineMachineAnswer(TypedDict):
     checks: list[ExamineMachineAnswerChecks]
     checked_at: str
+
+
+class ShellMetadataRequest(TypedDict):
+    node: NotRequired[str]
+    """The node of a [cluster](../operate/cluster.md), if `session_id` names none; by default this one, or the only
+    one that runs sessions"""
+
+
+class ShellMetadataAnswerShells(TypedDict):
+    name: str
+    path: str
+    version: str
+
+
+class ShellMetadataAnswerLimits(TypedDict):
+    command_timeout_ms: int
+    """Time-out of a command that asks for none"""
+    command_max_lifetime_ms: int
+    """The longest time-out that a command may ask for"""
+    session_max_lifetime_ms: int
+    max_sessions: int
+    queue_limit: int
+    max_output_size: int
+    begin_output_size: int
+    end_output_size: int
+    max_message_bytes: int
+
+
+class ShellMetadataAnswerResourceLimitsSafetyNet(TypedDict):
+    """Limits that hold where none is configured; null where the safety net has none, or is off"""
+    cpu_percent: float | None
+    cpu_seconds: float | None
+    memory_mb: float | None
+    processes: int | None
+    disk_mb: float | None
+    disk_free_mb: float | None
+    """Free space to keep on the disk of the workspace, in MB"""
+
+
+class ShellMetadataAnswerResourceLimitsRejected(TypedDict):
+    mechanism: str
+    reason: str
+
+
+class ShellMetadataAnswerResourceLimits(TypedDict):
+    cpu_percent: float | None
+    cpu_seconds: float | None
+    memory_mb: float | None
+    processes: int | None
+    disk_mb: float | None
+    disk_free_mb: float | None
+    """Free space to keep on the disk of the workspace, in MB"""
+    safety_net: ShellMetadataAnswerResourceLimitsSafetyNet
+    """Limits that hold where none is configured; null where the safety net has none, or is off"""
+    mechanism: Literal["cgroup2", "cgroup1", "pid_namespace", "polling"]
+    """By what limits are kept, where any is set"""
+    mechanism_in_use: Literal["cgroup2", "cgroup1", "pid_namespace", "polling"]
+    """What new sessions run under that set no limit themselves: `mechanism`, or `polling` while nothing asks for the
+    process namespace of `pid_namespace`"""
+    enforced: bool
+    """Whether the kernel itself keeps memory and processes within them"""
+    rejected: list[ShellMetadataAnswerResourceLimitsRejected]
+    """Better mechanisms, and why they cannot be used here"""
+
+
+class ShellMetadataAnswerSandbox(TypedDict):
+    profile: Literal["none", "workspace", "strict"]
+    """What commands are in that ask for nothing stricter"""
+    configured: Literal["none", "workspace", "strict"]
+    """What `sandbox.profile` says"""
+    available: list[Literal["none", "workspace", "strict"]]
+    """What works on this machine"""
+    reason: str | None
+    """Why `profile` is less than what is configured"""
+
+
+class ShellMetadataAnswerHttp(TypedDict):
+    """What is served beside Socket.IO"""
+    dashboard: bool
+    openai: bool
+    mcp: bool
+    metrics: bool
+
+
+class ShellMetadataAnswer(TypedDict):
+    operating_system: str
+    platform: Literal["linux", "posix"]
+    """What the daemon uses of the operating system: all that Linux has, or what POSIX has"""
+    shell: str
+    """The default shell and its version"""
+    workspace_directory: str
+    architecture: str
+    kernel: str
+    hostname: str
+    user: str
+    cpus: int
+    memory_bytes: int
+    memory_available_bytes: int
+    disk_bytes: int | None
+    """Size of the file system of the workspace"""
+    disk_free_bytes: int | None
+    shells: list[ShellMetadataAnswerShells]
+    limits: ShellMetadataAnswerLimits
+    resource_limits: ShellMetadataAnswerResourceLimits
+    sandbox: ShellMetadataAnswerSandbox
+    http: ShellMetadataAnswerHttp
+    """What is served beside Socket.IO"""
+    environments: list[str]
+    """Names of the environments that `open_session` knows"""
+    confirmation_mode: Literal["self", "llm", "operator", "off"]
+    """What `confirmation.mode` says"""
+    audit_enabled: bool
+    node: str | None
+    """Null for a daemon alone"""
+    instance_id: str
+    """Identifies this run of the daemon: sessions and commands of another run are gone"""
+    adapter_version: str
+    protocol_version: int
 
 
 class DescribeAccessRequest(TypedDict):

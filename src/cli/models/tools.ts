@@ -55,7 +55,7 @@ export const protocolSubcommand: Subcommand = (context) =>
       examples('shell-adapter protocol | less', 'shell-adapter protocol --check docs/reference/protocol.md'),
     )
     .action(async ({ write, check }: ProtocolOptions) => {
-      const { renderProtocolDocument } = await import('../../core/protocol/document.js');
+      const { renderProtocolDocument } = await import('../../core/descriptions/protocol-page.js');
       const page = renderProtocolDocument();
       if (write !== undefined) await writeFile(resolve(context.cwd, write), page);
       if (check !== undefined) await checkPage(resolve(context.cwd, check), check, page);

@@ -48,7 +48,7 @@ export interface RequestFacts {
 }
 
 /** A request without its schemas. */
-export interface RequestEntry extends RequestFacts {
+interface RequestEntry extends RequestFacts {
   readonly summary: string;
   /** A payload, for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;

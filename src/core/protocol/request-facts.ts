@@ -2,6 +2,7 @@
 import type { RequestFacts } from './define-requests.js';
 import type { RequestName } from './requests.js';
 
+/** What is known of each request beside its schemas. */
 export const REQUEST_FACTS: { readonly [N in RequestName]: RequestFacts } = {
   open_session: { role: 'agent', recorded: 'each', route: 'place', repeat: 'never' },
   close_session: { role: 'agent', recorded: 'each', route: 'session', repeat: 'never' },

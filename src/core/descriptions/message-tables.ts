@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { markdownTable } from '../markdown.js';
-import { confirmationInfo, judgedCommand } from './confirmations.js';
-import { checkpointInfo, commandResult, sessionInfo } from './results.js';
+import { confirmationInfo, judgedCommand } from '../protocol/confirmations.js';
+import { checkpointInfo, commandResult, sessionInfo } from '../protocol/results.js';
 
 /** The part of a JSON Schema that the documentation shows. */
 interface SchemaNode {

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
-import { ERROR_CODES } from '../../../../src/core/errors.js';
-import { renderProtocolDocument } from '../../../../src/core/protocol/document.js';
-import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
-import { events } from '../../../../src/core/protocol/results.js';
+import { ERROR_CODES } from '../../../src/core/errors.js';
+import { renderProtocolDocument } from '../../../src/core/descriptions/protocol-page.js';
+import { type RequestName, requests } from '../../../src/core/protocol/requests.js';
+import { events } from '../../../src/core/protocol/results.js';
 
 const page = renderProtocolDocument();
 const requestNames = Object.keys(requests) as RequestName[];
@@ -19,7 +19,7 @@ const sectionOf = (heading: string): string => {
 
 describe('the protocol page', () => {
   it('is the one in docs/', () => {
-    const file = fileURLToPath(new URL('../../../../docs/reference/protocol.md', import.meta.url));
+    const file = fileURLToPath(new URL('../../../docs/reference/protocol.md', import.meta.url));
     expect(readFileSync(file, 'utf8'), 'docs/reference/protocol.md is not current: run `npm run docs`').toBe(page);
   });
 

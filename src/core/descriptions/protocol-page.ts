@@ -1,13 +1,13 @@
-import { rolesFor } from './permissions.js';
-import { ROLE_NAMES, ROLES } from '../principal.js';
 import { SKIP_REASONS } from '../checkpoints.js';
 import { ERROR_CODES } from '../errors.js';
 import { markdownTable } from '../markdown.js';
-import { PROTOCOL_VERSION } from './fields.js';
+import { ROLE_NAMES, ROLES } from '../principal.js';
+import { PROTOCOL_VERSION } from '../protocol/fields.js';
 import { renderFields, renderPayload, renderShapes } from './message-tables.js';
-import { type RequestName, requests } from './requests.js';
-import { events } from './results.js';
-import { INTRODUCTION, RULES } from './rules.js';
+import { rolesFor } from '../protocol/permissions.js';
+import { type RequestName, requests } from '../protocol/requests.js';
+import { events } from '../protocol/results.js';
+import { INTRODUCTION, RULES } from './protocol-rules.js';
 
 /** Renders `docs/reference/protocol.md` from the tables of requests, events and errors: Markdown, ending with a newline. */
 export function renderProtocolDocument(): string {
