@@ -2,11 +2,11 @@
 import { requests } from '../../dist/core/protocol/requests.js';
 
 const HEAD = `// Generated from requests/ by \`npm run docs\`. Change it there. The client and the dashboard do without the schemas.
-import type { RequestFacts } from './define-requests.js';
+import type { RequestEntry } from './define-requests.js';
 import type { RequestName } from './requests.js';
 
-/** What is known of each request beside its schemas. */
-export const REQUEST_FACTS: { readonly [N in RequestName]: RequestFacts } = {`;
+/** What the client and the daemon look up of each request. */
+export const REQUEST_FACTS: { readonly [N in RequestName]: Pick<RequestEntry, 'role' | 'recorded' | 'route' | 'repeat'> } = {`;
 
 const literal = (value) =>
   typeof value === 'string'

@@ -34,8 +34,11 @@ type Route =
  */
 export type Repeat = 'safe' | 'by_id' | 'never';
 
-/** What is known of a request beside its schemas. */
-export interface RequestFacts {
+/** A request without its schemas. */
+export interface RequestEntry {
+  readonly summary: string;
+  /** A payload, for the documentation. */
+  readonly example: Readonly<Record<string, unknown>>;
   /** The least role that may make it; those after it in `ROLES` may too. */
   readonly role: Role;
   /**
@@ -45,13 +48,6 @@ export interface RequestFacts {
   readonly recorded: 'each' | 'failures' | 'refusals';
   readonly route: Route;
   readonly repeat: Repeat;
-}
-
-/** A request without its schemas. */
-interface RequestEntry extends RequestFacts {
-  readonly summary: string;
-  /** A payload, for the documentation. */
-  readonly example: Readonly<Record<string, unknown>>;
 }
 
 /** How a request is defined. */

@@ -1,9 +1,9 @@
 // Generated from requests/ by `npm run docs`. Change it there. The client and the dashboard do without the schemas.
-import type { RequestFacts } from './define-requests.js';
+import type { RequestEntry } from './define-requests.js';
 import type { RequestName } from './requests.js';
 
-/** What is known of each request beside its schemas. */
-export const REQUEST_FACTS: { readonly [N in RequestName]: RequestFacts } = {
+/** What the client and the daemon look up of each request. */
+export const REQUEST_FACTS: { readonly [N in RequestName]: Pick<RequestEntry, 'role' | 'recorded' | 'route' | 'repeat'> } = {
   open_session: { role: 'agent', recorded: 'each', route: 'place', repeat: 'never' },
   close_session: { role: 'agent', recorded: 'each', route: 'session', repeat: 'never' },
   list_sessions: { role: 'viewer', recorded: 'refusals', route: 'gather', repeat: 'safe' },

@@ -45,6 +45,9 @@ const TEXT = 'BASH_EXECUTION_STRING';
 const ROOM_BYTES = 8 * 1024;
 /** Longest argument of a program on Linux, in bytes: MAX_ARG_STRLEN without its NUL. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
+/** Ends a bash that has not read the file of BASH_ENV, for example since another version was installed over this one. */
+const HAS_READ =
+  '[ -z "${__SA_REQUEST-}" ] || { echo "shell-adapter: $BASH_ENV cannot be read: start the daemon again" >&2; exit 126; }; ';
 /** What bash reads from its environment at its start alone. */
 const START_VARIABLES = /^(?:BASH.*|SHELLOPTS|SHLVL|POSIXLY_CORRECT|POSIX_PEDANTIC|IGNOREEOF|EMACS|UID|EUID|PPID)$/;
 
@@ -73,7 +76,7 @@ export function waitingShell({ shell, path }: InstalledShell, requestFile: strin
   }
   return {
     file: path,
-    args: [...before, start.padEnd(ROOM_BYTES), ...after],
+    args: [...before, `${HAS_READ}${start}`.padEnd(ROOM_BYTES), ...after],
     env: { BASH_ENV: WAIT_IN_BASH, __SA_REQUEST: requestFile },
     textIndex: before.length,
   };

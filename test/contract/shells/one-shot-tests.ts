@@ -118,6 +118,20 @@ export function oneShotTests(name: string, shell: () => InstalledShell): void {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 126 });
   });
 
+  test('it ends when the file that it waits in is gone', async () => {
+    const { file, args, env } = waitingShell(shell(), '/no/request');
+    if (env['BASH_ENV'] === undefined) return;
+    const child = spawn(file, args, {
+      env: { ...process.env, ...env, BASH_ENV: '/no/such/file' },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    expect(await finish(child)).toMatchObject({
+      stdout: '',
+      stderr: 'shell-adapter: /no/such/file cannot be read: start the daemon again\n',
+      exitCode: 126,
+    });
+  });
+
   test('it goes when it is not needed', async () => {
     expect(await runOneShot(shell(), { text: 'echo ran' }, { line: 'end\n' })).toMatchObject({
       stdout: '',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { addressOf } from '../../../../src/core/cluster/address.js';
 import { REQUEST_FACTS } from '../../../../src/core/protocol/request-facts.js';
-import type { RequestFacts } from '../../../../src/core/protocol/define-requests.js';
+import type { RequestEntry } from '../../../../src/core/protocol/define-requests.js';
 import { type RequestName, requests } from '../../../../src/core/protocol/requests.js';
 
 const names = Object.keys(requests) as RequestName[];
@@ -28,7 +28,7 @@ describe('the routing of requests', () => {
   });
 
   it.each(names)('finds what %s goes by in its fields', (name) => {
-    const { route }: RequestFacts = requests[name];
+    const { route }: RequestEntry = requests[name];
     const fields = Object.keys(shapeOf(name));
     if (route === 'session') expect(fields).toContain('session_id');
     if (typeof route === 'object') expect(fields).toContain(route.object);
