@@ -6,19 +6,21 @@ import type { RequestEntry } from './define-requests.js';
 import type { RequestName } from './requests.js';
 
 /** What the client and the daemon look up of each request. */
-export const REQUEST_FACTS: { readonly [N in RequestName]: Pick<RequestEntry, 'role' | 'recorded' | 'route' | 'repeat'> } = {`;
+export const REQUEST_FACTS: { readonly [N in RequestName]: Pick<RequestEntry, 'role' | 'recorded' | 'route' | 'repeat' | 'isLong'> } = {`;
 
 const literal = (value) =>
-  typeof value === 'string'
-    ? `'${value}'`
-    : `{ ${Object.entries(value)
+  typeof value === 'object'
+    ? `{ ${Object.entries(value)
+        .filter(([, part]) => part !== undefined)
         .map(([key, part]) => `${key}: ${literal(part)}`)
-        .join(', ')} }`;
+        .join(', ')} }`
+    : JSON.stringify(value).replaceAll('"', "'");
 
 /** @returns {string} */
 export function renderRequestFacts() {
   const lines = Object.entries(requests).map(
-    ([name, { role, recorded, route, repeat }]) => `  ${name}: ${literal({ role, recorded, route, repeat })},`,
+    ([name, { role, recorded, route, repeat, isLong }]) =>
+      `  ${name}: ${literal({ role, recorded, route, repeat, isLong })},`,
   );
   return `${[HEAD, ...lines].join('\n')}\n};\n`;
 }

@@ -143,14 +143,6 @@ const handlers: { readonly [N in RequestName]: Handler<N> } = {
   drain_node: ({ cluster }, request) => cluster.nodes.drain(request),
 };
 
-/** Requests that are answered during shutdown. */
-const ALLOWED_WHILE_CLOSING: ReadonlySet<RequestName> = new Set([
-  'wait_command',
-  'read_output',
-  'list_sessions',
-  'get_session',
-]);
-
 /** The reply to a client. */
 export type Reply<N extends RequestName = RequestName> = Answer<N> | { readonly error: ErrorBody };
 
@@ -286,7 +278,7 @@ async function handle<N extends RequestName, T extends object>(
   const { services, log } = context;
   const { name, payload, caller } = named;
   try {
-    if (services.isClosing() && !ALLOWED_WHILE_CLOSING.has(name)) {
+    if (services.isClosing() && !requests[name].whileClosing) {
       throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     }
     countRequest(services, caller);

@@ -1,6 +1,7 @@
 import { io, type Socket } from 'socket.io-client';
 
 import type { ErrorBody } from '../../core/errors.js';
+import { REQUEST_FACTS } from '../../core/protocol/request-facts.js';
 import type { Answer, RequestInput, RequestName } from '../../core/protocol/requests.js';
 import { ClientError } from '../errors.js';
 import type { ConnectSettings } from '../options.js';
@@ -151,33 +152,6 @@ function characters(value: unknown): number {
   if (ArrayBuffer.isView(value)) return Math.ceil(value.byteLength / MAX_BYTES_PER_CHARACTER);
   return Object.entries(value).reduce((sum, [key, entry]) => sum + key.length + 1 + characters(entry), 0);
 }
-
-/**
- * Requests that take as long as a command, an LLM call, what is waited for, the decision of an operator, or reading the
- * files of the workspace. The daemon limits their time.
- */
-const UNLIMITED: ReadonlySet<RequestName> = new Set([
-  'execute_command',
-  'wait_command',
-  'send_input',
-  'confirm_command',
-  'checkpoint_workspace',
-  'diff_workspace',
-  'restore_workspace',
-  'wait_for',
-  'read_file',
-  'write_file',
-  'edit_file',
-  'list_directory',
-  'stat_path',
-  'make_directory',
-  'move_path',
-  'remove_path',
-  'find_files',
-  'search_files',
-  'llm_call',
-  'llm_stream',
-]);
 
 /** How long a daemon may take to close the connection, in milliseconds: a stopped (SIGSTOP) daemon never does. */
 const LEAVE_TIMEOUT_MS = 1000;
@@ -334,7 +308,7 @@ export class Connection {
       options.signal?.throwIfAborted();
       checkSize(name, payload, this.#maxPacketBytes);
       if (options.isBound === true && !this.#socket.connected) throw lost(this.url);
-      const timeoutMs = options.timeoutMs ?? (UNLIMITED.has(name) ? Infinity : this.#settings.requestTimeoutMs);
+      const timeoutMs = options.timeoutMs ?? (REQUEST_FACTS[name].isLong ? Infinity : this.#settings.requestTimeoutMs);
       const settle = {
         resolve: (answer: unknown) => {
           resolve(answer as Answer<N>);

@@ -48,6 +48,18 @@ export interface RequestEntry {
   readonly recorded: 'each' | 'failures' | 'refusals';
   readonly route: Route;
   readonly repeat: Repeat;
+  /**
+   * Whether it takes as long as a command, an LLM call, what is waited for, the decision of an operator, or reading the files
+   * of the workspace: the daemon limits its time, the client does not.
+   */
+  readonly isLong?: boolean;
+  /** Whether it is answered while the daemon ends. */
+  readonly whileClosing?: boolean;
+  /**
+   * Whether it gets no sink of events over HTTP: what subscribes a connection is refused without one, and `send_input` is one
+   * of many that feed an input, which does not depend on the connection of one of them.
+   */
+  readonly noSink?: boolean;
 }
 
 /** How a request is defined. */

@@ -177,18 +177,7 @@ function withStream({ name, payload }: Asked): unknown {
 
 const PATH = '/v1/requests/:name';
 
-/**
- * Requests without a sink: those that subscribe a connection are refused without events, and `send_input` is one of many
- * that feed an input, which does not depend on the connection of one of them.
- */
-const WITHOUT_SINK: ReadonlySet<string> = new Set<RequestName>([
-  'attach_session',
-  'subscribe',
-  'watch_resources',
-  'watch_paths',
-  'unwatch_paths',
-  'send_input',
-]);
+const requestOf = (name: string) => (Object.hasOwn(requests, name) ? requests[name as RequestName] : undefined);
 
 /** Dependencies of the endpoint. */
 export interface RestEndpointOptions {
@@ -244,7 +233,7 @@ export class RestEndpoint {
     if (request.headers.accept?.includes('text/event-stream') === true) {
       return streamAnswer(asked, { request, reply, ended, services, answer: this.#once });
     }
-    const sink = WITHOUT_SINK.has(asked.name) ? undefined : silentSink();
+    const sink = requestOf(asked.name)?.noSink ? undefined : silentSink();
     const end = () => {
       if (sink) endConnection(services, sink);
     };
@@ -258,7 +247,7 @@ export class RestEndpoint {
 
   #read({ params: { name }, body, raw, headers }: NamedRequest): Asked {
     const { principal } = this.#options.authentication.grantOf({ raw });
-    const schema = Object.hasOwn(requests, name) ? requests[name as RequestName].input : undefined;
+    const schema = requestOf(name)?.input;
     return {
       name,
       payload: withoutConnection(name, schema ? fromJsonBytes(schema, body) : body),

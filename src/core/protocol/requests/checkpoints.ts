@@ -17,6 +17,7 @@ export const checkpointRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'never',
+    isLong: true,
     example: { label: 'before the refactoring' },
     input: () => z.strictObject({ node: onNode, label: optional(field.label) }),
     output: () =>
@@ -44,6 +45,7 @@ export const checkpointRequests = defineRequests({
     recorded: 'refusals',
     route: { object: 'checkpoint_id', otherwise: 'workspace' },
     repeat: 'safe',
+    isLong: true,
     example: { checkpoint_id: 'checkpoint_ID', paths: ['src'], format: 'patch' },
     input: () =>
       z.strictObject({
@@ -80,6 +82,7 @@ export const checkpointRequests = defineRequests({
     recorded: 'each',
     route: { object: 'checkpoint_id' },
     repeat: 'never',
+    isLong: true,
     example: { checkpoint_id: 'checkpoint_ID', paths: ['src/main.c', 'docs'] },
     input: () =>
       z.strictObject({

@@ -26,6 +26,7 @@ export const commandRequests = defineRequests({
     recorded: 'failures',
     route: 'place',
     repeat: 'by_id',
+    isLong: true,
     example: { command: 'make test', session_id: 'session_ID', timeout_ms: 60_000, stream: true },
     input: () =>
       z.strictObject({
@@ -103,6 +104,8 @@ export const commandRequests = defineRequests({
     recorded: 'refusals',
     route: { object: 'command_id' },
     repeat: 'safe',
+    whileClosing: true,
+    isLong: true,
     example: { command_id: 'command_ID', timeout_ms: 5000 },
     input: () =>
       z.strictObject({
@@ -120,6 +123,7 @@ export const commandRequests = defineRequests({
     recorded: 'refusals',
     route: { object: 'command_id' },
     repeat: 'safe',
+    whileClosing: true,
     example: { command_id: 'command_ID', stream: 'stdout', offset: 0, length: 65_536 },
     input: () =>
       z

@@ -17,6 +17,7 @@ export const confirmationRequests = defineRequests({
     recorded: 'each',
     route: { object: 'confirmation_id' },
     repeat: 'never',
+    isLong: true,
     example: {
       confirmation_id: 'confirmation_ID',
       decision: 'approve',

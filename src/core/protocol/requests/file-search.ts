@@ -29,6 +29,7 @@ export const fileSearchRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'safe',
+    isLong: true,
     example: { path: 'src', pattern: '**/*.test.ts', type: 'file' },
     input: () =>
       z.strictObject({
@@ -61,6 +62,7 @@ export const fileSearchRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'safe',
+    isLong: true,
     example: { pattern: 'TODO|FIXME', regex: true, glob: '*.c', limit: 50 },
     input: () =>
       z.strictObject({

@@ -38,6 +38,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'safe',
+    isLong: true,
     example: { path: 'src/main.c', from_line: 40, max_lines: 20, session_id: 'session_ID' },
     input: () =>
       z
@@ -80,6 +81,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'never',
+    isLong: true,
     example: {
       path: 'notes/today.md',
       data: 'Call the dentist.\n',
@@ -116,6 +118,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'never',
+    isLong: true,
     example: { path: 'src/main.c', old_text: 'return 1;', new_text: 'return 0;' },
     input: () =>
       z.strictObject({
@@ -144,6 +147,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'safe',
+    isLong: true,
     example: { path: 'src', limit: 100 },
     input: () =>
       z.strictObject({
@@ -176,6 +180,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'safe',
+    isLong: true,
     example: { path: 'src/main.c' },
     input: () =>
       z.strictObject({
@@ -207,6 +212,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'never',
+    isLong: true,
     example: { path: 'build/output', parents: true },
     input: () =>
       z.strictObject({
@@ -229,6 +235,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'never',
+    isLong: true,
     example: { path: 'draft.md', to: 'final.md', overwrite: true },
     input: () =>
       z.strictObject({
@@ -251,6 +258,7 @@ export const fileRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'never',
+    isLong: true,
     example: { path: 'build', recursive: true },
     input: () =>
       z.strictObject({

@@ -46,6 +46,7 @@ export const llmRequests = defineRequests({
     recorded: 'each',
     route: 'place',
     repeat: 'never',
+    isLong: true,
     example: {
       provider: 'shell',
       shell_provider: 'claude',
@@ -64,6 +65,7 @@ export const llmRequests = defineRequests({
     recorded: 'each',
     route: 'place',
     repeat: 'never',
+    isLong: true,
     example: { messages: [{ role: 'user', content: 'Tell a story.' }], call_id: 'story-1' },
     input: () => llmQuestion,
     output: () => llmAnswer.extend({ chunk_count: z.int().describe('How many `llm_chunk` events there were') }),

@@ -77,6 +77,7 @@ export const sessionRequests = defineRequests({
     recorded: 'refusals',
     route: 'gather',
     repeat: 'safe',
+    whileClosing: true,
     example: {},
     input: () => z.strictObject({}),
     output: () => z.object({ sessions: z.array(sessionInfo), unreachable }),
@@ -87,6 +88,7 @@ export const sessionRequests = defineRequests({
     recorded: 'refusals',
     route: 'session',
     repeat: 'safe',
+    whileClosing: true,
     example: { session_id: 'session_ID' },
     input: () => z.strictObject({ session_id: field.sessionId }),
     output: () => sessionInfo,
@@ -118,6 +120,7 @@ export const sessionRequests = defineRequests({
     recorded: 'refusals',
     route: 'session',
     repeat: 'safe',
+    noSink: true,
     example: { session_id: 'session_ID', from_seq: 17 },
     input: () =>
       z.strictObject({
@@ -157,6 +160,7 @@ export const sessionRequests = defineRequests({
     recorded: 'refusals',
     route: 'session',
     repeat: 'safe',
+    noSink: true,
     example: { session_id: 'session_ID', interval_ms: 1000 },
     input: () =>
       z.strictObject({

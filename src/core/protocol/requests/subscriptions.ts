@@ -53,6 +53,7 @@ export const subscriptionRequests = defineRequests({
     recorded: 'refusals',
     route: 'gather',
     repeat: 'safe',
+    noSink: true,
     example: { topics: ['sessions', 'commands', 'host'], interval_ms: 1000 },
     input: () =>
       z.strictObject({

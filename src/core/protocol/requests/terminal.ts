@@ -61,6 +61,8 @@ export const terminalRequests = defineRequests({
     recorded: 'each',
     route: { object: 'command_id' },
     repeat: 'never',
+    noSink: true,
+    isLong: true,
     example: { session_id: 'session_ID', data: 'yes\n' },
     input: () =>
       z

@@ -24,6 +24,7 @@ export const waitingRequests = defineRequests({
     recorded: 'refusals',
     route: { object: 'command_id', otherwise: 'workspace' },
     repeat: 'safe',
+    isLong: true,
     example: { command_id: 'command_ID', pattern: 'listening on', port: 8080, timeout_ms: 20_000 },
     input: () =>
       z

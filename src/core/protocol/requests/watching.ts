@@ -27,6 +27,7 @@ export const watchingRequests = defineRequests({
     recorded: 'each',
     route: 'workspace',
     repeat: 'never',
+    noSink: true,
     example: { paths: ['src', 'package.json'], recursive: true },
     input: () =>
       z.strictObject({
@@ -53,6 +54,7 @@ export const watchingRequests = defineRequests({
     recorded: 'each',
     route: { object: 'watch_id' },
     repeat: 'never',
+    noSink: true,
     example: { watch_id: 'watch_ID' },
     input: () => z.strictObject({ watch_id: watchId }),
     output: () => z.object({ watch_id: watchId }),
