@@ -43,6 +43,7 @@ _shell_adapter() {
       '|metadata') path='metadata' ;;
       '|doctor') path='doctor' ;;
       '|config') path='config' ;;
+      '|request') path='request' ;;
       '|protocol') path='protocol' ;;
       '|completion') path='completion' ;;
       '|version') path='version' ;;
@@ -110,6 +111,7 @@ _shell_adapter() {
       'config|init') path='config_init' ;;
       'config|trust') path='config_trust' ;;
       'config_show|--url'|'config_show|-c'|'config_show|--config'|'config_show|--token') skip=1 ;;
+      'request|--url'|'request|-c'|'request|--config'|'request|--token') skip=1 ;;
       'protocol|--write'|'protocol|--check') skip=1 ;;
     esac
   done
@@ -310,12 +312,15 @@ _shell_adapter() {
     'config_show|--url') :; return ;;
     'config_show|-c'|'config_show|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'config_show|--token') :; return ;;
+    'request|--url') :; return ;;
+    'request|-c'|'request|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'request|--token') :; return ;;
     'protocol|--write') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'protocol|--check') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
   esac
   case $path in
     '')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop restart exec check confirm open sessions top history output attach screenshot wait ports forward watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config protocol completion version help' -- "$cur"); fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop restart exec check confirm open sessions top history output attach screenshot wait ports forward watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config request protocol completion version help' -- "$cur"); fi ;;
     'serve')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config -w --workspace --host --port --example --no-example -h --help' -- "$cur"); else :; fi ;;
     'status')
@@ -422,6 +427,8 @@ _shell_adapter() {
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--force -h --help' -- "$cur"); else :; fi ;;
     'config_trust')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--list --revoke --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; fi ;;
+    'request')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -h --help' -- "$cur"); else :; fi ;;
     'protocol')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--write --check -h --help' -- "$cur"); else :; fi ;;
     'completion')

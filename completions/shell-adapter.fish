@@ -86,6 +86,8 @@ function __shell_adapter_at
         set path 'doctor'
       case '|config'
         set path 'config'
+      case '|request'
+        set path 'request'
       case '|protocol'
         set path 'protocol'
       case '|completion'
@@ -214,6 +216,8 @@ function __shell_adapter_at
         set path 'config_trust'
       case 'config_show|--url' 'config_show|-c' 'config_show|--config' 'config_show|--token'
         set skip 1
+      case 'request|--url' 'request|-c' 'request|--config' 'request|--token'
+        set skip 1
       case 'protocol|--write' 'protocol|--check'
         set skip 1
     end
@@ -258,6 +262,7 @@ complete -c shell-adapter -n '__shell_adapter_at ""' -a 'dashboard' -d 'open the
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'metadata' -d 'describe the machine and shell that commands run on'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'doctor' -d 'check what this machine supports'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'config' -d 'check, show or create a configuration file, or trust one'
+complete -c shell-adapter -n '__shell_adapter_at ""' -a 'request' -d 'make a request of the protocol, and print its answer'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'protocol' -d 'print the wire protocol, as Markdown'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'completion' -d 'print the completion script for a shell'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'version' -d 'print the version'
@@ -611,6 +616,10 @@ complete -c shell-adapter -n '__shell_adapter_at "config_trust"' -l revoke -d 't
 complete -c shell-adapter -n '__shell_adapter_at "config_trust"' -l json -d 'with --list: print JSON'
 complete -c shell-adapter -n '__shell_adapter_at "config_trust"' -s h -l help -d 'explain this command'
 complete -c shell-adapter -n '__shell_adapter_at "config_trust"' -F
+complete -c shell-adapter -n '__shell_adapter_at "request"' -l url -x -d 'where the daemon listens: http://HOST:PORT, or unix:/PATH'
+complete -c shell-adapter -n '__shell_adapter_at "request"' -s c -l config -r -F -d 'the configuration file with the address'
+complete -c shell-adapter -n '__shell_adapter_at "request"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'
+complete -c shell-adapter -n '__shell_adapter_at "request"' -s h -l help -d 'explain this command'
 complete -c shell-adapter -n '__shell_adapter_at "protocol"' -l write -r -F -d 'write it to a file'
 complete -c shell-adapter -n '__shell_adapter_at "protocol"' -l check -r -F -d 'exit with 1 when a file does not hold exactly that page'
 complete -c shell-adapter -n '__shell_adapter_at "protocol"' -s h -l help -d 'explain this command'

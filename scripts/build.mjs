@@ -1,12 +1,12 @@
 // Builds dist/: the compiler's output, the shell drivers beside it, the dashboard, and the executables main.js and shell-adapter.cjs, which
 // load a bundle.
-import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'rolldown';
 
+import './build/compile.mjs';
 import { PACKS, writeCodeCache } from './build/code-cache.mjs';
 import { buildDashboard } from './build/dashboard.mjs';
 import { finishChunks } from './build/finish-chunks.mjs';
@@ -46,14 +46,6 @@ const main = fileURLToPath(new URL('../../main.js', import.meta.url));
 loadBundle(main, createRequire(main), { entry: 'checkpoint-worker.cjs' });
 `;
 
-rmSync(dist, { recursive: true, force: true });
-// Types are checked by check:types, not here: the build of a user takes a fifth of the time without it.
-const compiler = join(root, 'node_modules/@typescript/native/bin/tsc');
-execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--noCheck'], {
-  cwd: root,
-  stdio: 'inherit',
-});
-cpSync(join(root, 'src/engine/shells/drivers'), join(dist, 'engine/shells/drivers'), { recursive: true });
 await bundle();
 finishChunks(join(dist, 'bundle'));
 await buildDashboard(join(dist, 'dashboard'));

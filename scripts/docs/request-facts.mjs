@@ -1,7 +1,10 @@
-// src/core/protocol/request-facts.ts: what is known of each request beside its schemas, for programs that do without them.
+// What is known of each request beside its schemas, for programs that do without them.
 import { requests } from '../../dist/core/protocol/requests.js';
 
-const HEAD = `// Generated from requests/ by \`npm run docs\`. Change it there. The client and the dashboard do without the schemas.
+/** Where it is, from the root of the project. */
+export const REQUEST_FACTS_FILE = 'src/core/protocol/request-facts.ts';
+
+const HEAD = `// Generated from requests/ by \`npm run build\`. Change it there. The client and the dashboard do without the schemas.
 import type { RequestEntry } from './define-requests.js';
 import type { RequestName } from './requests.js';
 

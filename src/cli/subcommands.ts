@@ -20,6 +20,7 @@ import { forwardSubcommand } from './waiting/forward.js';
 import { recordingsSubcommand, recordSubcommand, replaySubcommand } from './recordings/recordings.js';
 import { checkSubcommand } from './run/check.js';
 import { execSubcommand } from './run/exec.js';
+import { requestSubcommand } from './run/request.js';
 import { attachSubcommand, closeSubcommand, sessionsSubcommand, topSubcommand } from './sessions/sessions.js';
 import { historySubcommand } from './sessions/history.js';
 import { openSubcommand } from './sessions/open.js';
@@ -71,6 +72,7 @@ const SUBCOMMANDS: ReadonlyMap<string, Subcommand> = new Map([
   ['metadata', metadataSubcommand],
   ['doctor', doctorSubcommand],
   ['config', configSubcommand],
+  ['request', requestSubcommand],
   ['protocol', protocolSubcommand],
   ['completion', completionSubcommand],
   ['version', versionSubcommand],

@@ -1,12 +1,11 @@
 import { io, type Socket } from 'socket.io-client';
 
 import type { ErrorBody } from '../../core/errors.js';
-import { REQUEST_FACTS } from '../../core/protocol/request-facts.js';
 import type { Answer, RequestInput, RequestName } from '../../core/protocol/requests.js';
 import { ClientError } from '../errors.js';
 import type { ConnectSettings } from '../options.js';
 import { startTimer, type Timer, withPlainBytes } from '../runtime.js';
-import { type ConnectionRequestOptions, type PendingRequest, PendingRequests } from './pending-requests.js';
+import { type ConnectionRequestOptions, factsOf, type PendingRequest, PendingRequests } from './pending-requests.js';
 import { agentFor, type Endpoint, getOverSocket } from './unix-socket.js';
 
 /** Time-out of the request that asks the daemon why it refused the client, in milliseconds. */
@@ -308,7 +307,7 @@ export class Connection {
       options.signal?.throwIfAborted();
       checkSize(name, payload, this.#maxPacketBytes);
       if (options.isBound === true && !this.#socket.connected) throw lost(this.url);
-      const timeoutMs = options.timeoutMs ?? (REQUEST_FACTS[name].isLong ? Infinity : this.#settings.requestTimeoutMs);
+      const timeoutMs = options.timeoutMs ?? (factsOf(name)?.isLong ? Infinity : this.#settings.requestTimeoutMs);
       const settle = {
         resolve: (answer: unknown) => {
           resolve(answer as Answer<N>);

@@ -31,6 +31,10 @@ export interface PendingRequest extends Settle {
   mayHaveArrived: boolean;
 }
 
+/** What is known of a request; undefined for one that only a newer daemon has. */
+export const factsOf = (name: string): (typeof REQUEST_FACTS)[RequestName] | undefined =>
+  Object.hasOwn(REQUEST_FACTS, name) ? REQUEST_FACTS[name as RequestName] : undefined;
+
 /**
  * Whether a request may be sent a second time. A command needs its own id, by which the daemon detects the repetition.
  */
@@ -43,7 +47,7 @@ export function isRepeatable({
   if (name === 'execute_command') return payload['command_id'] !== undefined;
   // A chunk of input with an offset is counted once.
   if (name === 'send_input') return payload['offset'] !== undefined;
-  return REQUEST_FACTS[name].repeat === 'safe';
+  return factsOf(name)?.repeat === 'safe';
 }
 
 /** The unanswered requests of a client, in the order of their creation. */

@@ -1,4 +1,4 @@
-// Generated from requests/ by `npm run docs`. Change it there. The client and the dashboard do without the schemas.
+// Generated from requests/ by `npm run build`. Change it there. The client and the dashboard do without the schemas.
 import type { RequestEntry } from './define-requests.js';
 import type { RequestName } from './requests.js';
 

@@ -19,6 +19,7 @@ const SUBCOMMANDS = [
   'metadata',
   'doctor',
   'config',
+  'request',
   'protocol',
 ];
 
@@ -68,6 +69,8 @@ describe('wrong usage', () => {
     ['a variable that is none', ['exec', '--env', '1BAD=x', 'true'], 125, 'It must be NAME=VALUE'],
     ['a role that is none', ['token', 'create', '--role', 'x', '--name', 'y'], 2, 'token create --help'],
     ['a date that is none', ['audit', 'search', '--since', '10'], 2, 'audit search --help'],
+    ['a payload that is no JSON', ['request', 'list_sessions', '{'], 2, 'the payload is not JSON'],
+    ['a payload that is no object', ['request', 'list_sessions', '[]'], 2, 'not an object'],
     ['a provider that is none', ['llm', '--provider', 'x', 'hello'], 2, 'Allowed choices are'],
   ])('%s is said in a line with a pointer to the help', async (_what, args, expected, message) => {
     const { code, stdout, stderr } = await callCli(args);
@@ -97,6 +100,7 @@ describe('without a daemon', () => {
     ['attach', ['attach', 'x'], 1],
     ['close', ['close', 'x'], 1],
     ['metadata', ['metadata'], 1],
+    ['request', ['request', 'list_sessions'], 1],
     ['checkpoint', ['checkpoint'], 1],
     ['diff', ['diff'], 1],
     ['restore', ['restore', 'x'], 1],
@@ -166,6 +170,18 @@ describe('the daemon', () => {
     const { code, stdout } = await callCli(['metadata', '--json'], { env });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ workspace_directory: daemon.workspace, protocol_version: 1 });
+  });
+
+  it('is asked anything that the protocol has', async () => {
+    const env = urlVariable(daemon);
+    const given = await callCli(['request', 'execute_command', '{"command":"echo hi"}'], { env });
+    expect(given.code).toBe(0);
+    expect(JSON.parse(given.stdout)).toMatchObject({ exit_code: 0, stdout: 'hi\n' });
+    const read = await runCli(['request', 'execute_command', '-'], { env, input: '{"command":"exit 3"}' });
+    expect(JSON.parse(read.stdout)).toMatchObject({ exit_code: 3 });
+    const unknown = await callCli(['request', 'list_session'], { env });
+    expect(unknown).toMatchObject({ code: 1, stdout: '' });
+    expect(unknown.stderr).toContain('list_sessions');
   });
 
   it('may print to a reader that has gone: that is no error', async () => {

@@ -1,33 +1,17 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { describe, expect, it } from 'vitest';
 
 import { ASKING, MAIN, TestDaemon } from '../../support/daemon.js';
+import { PYTHON, pythonObstacle as missing } from '../../support/python.js';
 import { runCli } from '../cli/support.js';
 import { DetachedDaemon } from '../detach/detached-daemon.js';
 
 const PACKAGE = fileURLToPath(new URL('../../../clients/python', import.meta.url));
 /** A client that hangs must not stay, in milliseconds. */
 const LONGEST_MS = 100_000;
-/** That of the distribution, which has the packages. */
-const PYTHON = '/usr/bin/python3';
-
-/** Why the Python client cannot be tested here; undefined when it can. */
-function obstacle(): string | undefined {
-  try {
-    execFileSync(PYTHON, ['-c', 'import sys, socketio, aiohttp; assert sys.version_info >= (3, 11)'], {
-      stdio: 'pipe',
-    });
-    return undefined;
-  } catch {
-    return 'needs Python 3.11 with python3-socketio and python3-aiohttp';
-  }
-}
-
-const missing = obstacle();
-
 /** Runs tests of the client, which must pass without a warning. */
 async function passes(tests: readonly string[], variables: Readonly<Record<string, string>>): Promise<void> {
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'default', ...variables };

@@ -68,7 +68,8 @@ function findFault(words: readonly string[]): string | undefined {
     const child = command.commands.find((candidate) => candidate.name() === word);
     if (child) command = child;
     else if (command === program) return PROSE.has(word) ? undefined : `no subcommand ${word}`;
-    else if (word.startsWith('-')) {
+    // A hyphen alone stands for standard input.
+    else if (/^-./.test(word)) {
       const [flag = ''] = word.split('=');
       const isKnown =
         ['-h', '--help', '--'].includes(flag) ||
@@ -125,7 +126,9 @@ it('every method of the Python client that a page names exists', () => {
     file.endsWith('.md'),
   );
   expect(named).not.toEqual([]);
-  const unknown = named.filter(({ found }) => {
+  const unknown = named.filter(({ file, found }) => {
+    // This page makes the request, and a test follows it.
+    if (file === 'docs/develop/add-a-request.md') return false;
     const [, inRequests, name = ''] = /^(requests\.)?(.*)$/.exec(found) ?? [];
     return !(inRequests === undefined ? others : requests).includes(`def ${name}(`);
   });

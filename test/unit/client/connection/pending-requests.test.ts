@@ -72,6 +72,10 @@ describe('after a lost connection', () => {
     expect(isRepeatable({ name, payload, isBound: true })).toBe(false);
   });
 
+  test('a request that only a newer daemon knows is not repeated', () => {
+    expect(isRepeatable({ name: 'of_a_newer_daemon' as RequestName, payload: {}, isBound: false })).toBe(false);
+  });
+
   test('a command without an id of its own is not repeated', () => {
     expect(isRepeatable({ name: 'execute_command', payload: {}, isBound: false })).toBe(false);
   });

@@ -16,8 +16,8 @@ const shapeOf = (name: RequestName): Readonly<Record<string, unknown>> => reques
 describe('the routing of requests', () => {
   it('is known without schemas as it is defined', () => {
     const defined = names.map((name) => {
-      const { role, recorded, route, repeat } = requests[name];
-      return [name, { role, recorded, route, repeat }];
+      const { role, recorded, route, repeat, isLong }: RequestEntry = requests[name];
+      return [name, { role, recorded, route, repeat, isLong }];
     });
     expect(Object.entries(REQUEST_FACTS)).toEqual(defined);
   });
