@@ -19,7 +19,7 @@ import { makeFifos } from '../system/fifo.js';
 import { makeDirectoryFor } from '../system/own-user.js';
 import { randomBytes } from '../system/random.js';
 import { tryRemoveTree } from '../system/local-files.js';
-import { shellFifos, ShellProcess, type ShellProcessOptions } from './shell-process.js';
+import { FailedStart, shellFifos, ShellProcess, type ShellProcessOptions } from './shell-process.js';
 
 /** Number of directories whose FIFOs are created by one process: to start it takes as long as to start a shell. */
 const DIRECTORIES_AT_ONCE = 16;
@@ -96,6 +96,7 @@ class ShellStarter {
   readonly #directories: ShellDirectories;
   /** Shells that are not ready yet. */
   readonly #starting = new Set<ShellProcess>();
+  #isAbandoned = false;
 
   constructor(options: ShellStarterOptions) {
     this.#options = options;
@@ -103,26 +104,22 @@ class ShellStarter {
   }
 
   /**
-   * Starts a shell; tries once more if it is not ready in time, is killed right after, or if a hidden path of its sandbox
-   * was removed meanwhile.
+   * Starts a shell that waits for its first command; tries once more if it is not ready in time, is killed, or if a hidden
+   * path of its sandbox was removed meanwhile.
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
    */
-  async startWithRetry(kind: ShellKind): Promise<ShellProcess> {
+  async start(kind: ShellKind): Promise<ShellProcess> {
     const [first, second] = START_TIMEOUTS_MS;
     try {
-      return await this.start(kind, first);
+      return await this.#attempt(kind, first);
     } catch (error) {
-      if (!mayComeUp(error)) throw error;
+      if (this.#isAbandoned || !mayComeUp(error)) throw error;
       this.#options.log.warn('a shell did not come up; trying another', { error: error.message });
-      return this.start(kind, second);
+      return this.#attempt(kind, second);
     }
   }
 
-  /**
-   * Starts a shell that waits for its first command.
-   * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED
-   */
-  async start(kind: ShellKind, timeoutMs: number = START_TIMEOUTS_MS[1]): Promise<ShellProcess> {
+  async #attempt(kind: ShellKind, timeoutMs: number): Promise<ShellProcess> {
     const { cwd, env, launcher } = this.#options;
     const network = await launcher.networkFor(kind.profile);
     const directory = await this.#directories.take().catch((error: unknown) => {
@@ -142,11 +139,11 @@ class ShellStarter {
     });
     this.#starting.add(shell);
     try {
-      if (!(await settledWithin(shell.ready, timeoutMs))) throw new FailedStart(shell, lateness(shell, timeoutMs));
+      if (!(await settledWithin(shell.ready, timeoutMs))) throw failedStart(shell, lateness(shell, timeoutMs));
       // The shell waits for its first command now: no fork can be missed meanwhile.
       await shell.group.begin(shell.root.sessionLeader, false);
       // Its exit was delivered when there was no listener yet: a session would wait for it in vain.
-      if (shell.terminal.hasExited) throw new FailedStart(shell, 'ended as soon as it had come up');
+      if (shell.terminal.hasExited) throw failedStart(shell, 'ended as soon as it had come up');
     } catch (error) {
       this.discard(shell);
       throw error;
@@ -176,6 +173,7 @@ class ShellStarter {
 
   /** Ends the shells that are being started: some may never become ready. Their starts fail. */
   async abandon(): Promise<void> {
+    this.#isAbandoned = true;
     const starting = [...this.#starting];
     const { processes } = this.#options.platform;
     await Promise.all(
@@ -200,11 +198,7 @@ class ShellStarter {
 }
 
 /** A shell was not ready in time, or has ended since. */
-class FailedStart extends AdapterError {
-  constructor({ installed }: ShellProcess, what: string) {
-    super('SHELL_FAILED', `${installed.path} ${what}`);
-  }
-}
+const failedStart = ({ installed }: ShellProcess, what: string) => new FailedStart(`${installed.path} ${what}`);
 
 /** Whether another attempt may succeed. */
 const mayComeUp = (error: unknown): error is AdapterError =>
@@ -301,7 +295,7 @@ export class ShellPool implements AsyncDisposable {
       if (isUsable(shell)) return shell;
       void this.#starter.dismiss(shell);
     }
-    const shell = await this.#track(kind, this.#starter.startWithRetry(kind));
+    const shell = await this.#track(kind, this.#starter.start(kind));
     this.#refillSoon();
     return shell;
   }

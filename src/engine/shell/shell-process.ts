@@ -94,8 +94,16 @@ function shellProgram(options: ShellProcessOptions, isIsolated: boolean): Termin
   return { file, args, cwd: launcher.startDirectory(cwd), env: variables, cols, rows, owner: launcher.owner };
 }
 
+/** The error of a shell whose next start may succeed: it was not ready in time, or something has killed it. */
+export class FailedStart extends AdapterError {
+  constructor(message: string) {
+    super('SHELL_FAILED', message);
+  }
+}
+
 /** The error of a shell that has ended before its driver was ready. */
-function endAtStart(path: string, exitCode: number, output: string): AdapterError {
+function endAtStart(path: string, { exitCode, signal }: TerminalExit, output: string): AdapterError {
+  if (signal !== 0) return new FailedStart(`${path} was killed by signal ${signal} at its start`);
   if (exitCode !== EX_OSERR) {
     const what = output === '' ? '' : `: ${output}`;
     return new AdapterError('SHELL_FAILED', `${path} ended with code ${exitCode} at its start${what}`);
@@ -492,7 +500,7 @@ export class ShellProcess {
     };
     const onExit = (exit: TerminalExit) => {
       launcher.forget(terminal);
-      this.#settleReady(endAtStart(installed.path, exit.exitCode, this.#startOutput.trim()));
+      this.#settleReady(endAtStart(installed.path, exit, this.#startOutput.trim()));
       this.#listener?.onExit(exit);
     };
     const terminal = new Terminal(program, onData, onExit);

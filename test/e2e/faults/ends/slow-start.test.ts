@@ -19,22 +19,30 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A bash whose first interactive start never comes to anything. */
-function installSlowBash(): string {
+/** A bash that runs this at its first interactive start. */
+function installBash(first: string): string {
   const path = join(directory, 'bash');
   const isFirst = `case "$*" in *--rcfile*) mkdir ${directory}/started 2>/dev/null ;; *) false ;; esac`;
-  writeFileSync(path, `#!/bin/sh\nif ${isFirst}; then exec sleep 300; fi\nexec /bin/bash "$@"\n`);
+  writeFileSync(path, `#!/bin/sh\nif ${isFirst}; then ${first}; fi\nexec /bin/bash "$@"\n`);
   chmodSync(path, 0o755);
   return path;
 }
 
 it('a shell that does not come up is given up for another one, and the session opens', async () => {
-  const settings = { adapter: { shell: installSlowBash(), prewarm: { sessions: 0 } } };
+  const settings = { adapter: { shell: installBash('exec sleep 300'), prewarm: { sessions: 0 } } };
   await using daemon = await TestDaemon.start({ settings });
   await using client = await WireClient.connect(daemon.url);
   const id = await client.openSession();
   expect(await client.run('echo here', id)).toMatchObject({ stdout: 'here\n', session_state: 'alive' });
   expect(daemon.output).toMatch(/a shell did not come up; trying another.*state S/);
+});
+
+it('a shell that is killed while the daemon starts is replaced, and the daemon runs', async () => {
+  const settings = { adapter: { shell: installBash('kill -KILL $$'), prewarm: { sessions: 1 } } };
+  await using daemon = await TestDaemon.start({ settings });
+  await using client = await WireClient.connect(daemon.url);
+  expect(await client.run('echo here', await client.openSession())).toMatchObject({ stdout: 'here\n' });
+  expect(daemon.output).toMatch(/a shell did not come up; trying another.*was killed by signal 9 at its start/);
 });
 
 describe('a command without a session whose start takes long', () => {
