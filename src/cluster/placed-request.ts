@@ -1,5 +1,5 @@
 import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
-import type { Request } from '../core/protocol/requests.js';
+import type { SessionRequest } from '../core/protocol/requests.js';
 import { randomText } from '../engine/system/random.js';
 import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import type { SessionNode } from './placement.js';
@@ -9,7 +9,7 @@ import { refusingNode, unusedNode } from './relay.js';
 export interface Placed {
   readonly command_id?: string | undefined;
   readonly call_id?: string | undefined;
-  readonly placement?: Request<'open_session'>['placement'];
+  readonly placement?: SessionRequest['placement'];
 }
 
 /** The id that the client has given to what a request begins; undefined when it has given none. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import { AdapterError } from '../core/errors.js';
-import type { Answer, Request } from '../core/protocol/requests.js';
+import type { Answer, Request, SessionRequest } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
 import { type Startup, startupText } from '../core/startup-text.js';
 import { statOf } from '../engine/system/local-files.js';
@@ -52,7 +52,7 @@ export class SessionStartup {
    * @throws AdapterError INVALID_REQUEST for an unknown environment or a file that is not there, COMMAND_DENIED, and
    *   what the opening of a session throws
    */
-  async open(request: Request<'open_session'>, caller: Caller): Promise<StartedSession> {
+  async open(request: SessionRequest, caller: Caller): Promise<StartedSession> {
     const { sessions, gate } = this.#options;
     const environment = this.#environmentOf(request.environment);
     const { timeoutMs = TIMEOUT_MS, init, env } = environment ?? {};
@@ -95,7 +95,7 @@ export class SessionStartup {
   }
 
   /** The path of the file that is to be read: absolute, or below `~/`. */
-  #fileOf({ rcfile, cwd, env }: Request<'open_session'>, { principal }: Caller): string | undefined {
+  #fileOf({ rcfile, cwd, env }: SessionRequest, { principal }: Caller): string | undefined {
     if (rcfile === undefined) return undefined;
     const { pool, launch } = this.#options.executions.of(principal);
     const home = env?.['HOME'] ?? pool.env['HOME'] ?? '';

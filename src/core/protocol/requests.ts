@@ -57,3 +57,9 @@ export type Request<N extends RequestName> = z.output<(typeof requests)[N]['inpu
 
 /** Answer to a request. */
 export type Answer<N extends RequestName> = z.output<(typeof requests)[N]['output']>;
+
+/** What is asked of a command. */
+export type CommandRequest = Request<'execute_command'>;
+
+/** What is asked of a session. */
+export type SessionRequest = Request<'open_session'>;

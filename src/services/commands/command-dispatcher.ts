@@ -1,4 +1,4 @@
-import type { Request } from '../../core/protocol/requests.js';
+import type { CommandRequest } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { EndReason, Warning } from '../../engine/command/outcome.js';
 import type { Caller, EventSink } from '../registry/caller.js';
@@ -36,12 +36,7 @@ export class CommandDispatcher {
   }
 
   /** Runs a command in a session, after the commands that were queued before it. */
-  inSession(
-    record: CommandRecord,
-    session: SessionRecord,
-    request: Request<'execute_command'>,
-    sink: EventSink | undefined,
-  ): void {
+  inSession(record: CommandRecord, session: SessionRecord, request: CommandRequest, sink: EventSink | undefined): void {
     const { command } = record;
     const { channel } = session;
     this.#options.sessions.touch(session);
@@ -67,7 +62,7 @@ export class CommandDispatcher {
   }
 
   /** Runs a command as a one-shot, in a process of its own. */
-  alone(record: CommandRecord, request: Request<'execute_command'>, sink: EventSink | undefined): void {
+  alone(record: CommandRecord, request: CommandRequest, sink: EventSink | undefined): void {
     const { command } = record;
     const { oneShots } = this.#options.executions.of(record.owner);
     const isFollowed = sink !== undefined && (request.stream === true || request.background === true);
@@ -106,7 +101,7 @@ export class CommandDispatcher {
   }
 
   /** Runs a one-shot on a terminal: in a session that is opened for the command and closed after it. */
-  onOwnTerminal(record: CommandRecord, request: Request<'execute_command'>, caller: Caller): void {
+  onOwnTerminal(record: CommandRecord, request: CommandRequest, caller: Caller): void {
     const { sessions } = this.#options;
     const run = async () => {
       const { resourceLimits: limits } = record.command.spec;

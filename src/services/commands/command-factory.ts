@@ -8,7 +8,7 @@ import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { Metrics } from '../../core/metrics.js';
 import type { Notifier } from '../../core/notifications.js';
 import type { CommandClass } from '../../core/policy/model.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { CommandRequest } from '../../core/protocol/requests.js';
 import { chooseProfile } from '../../core/sandbox.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { SecretMask } from '../../core/secrets.js';
@@ -40,7 +40,7 @@ interface TracedCommand {
 /** Begins the span of a command. Its variables are given to the command, unless the client has set them. */
 function beginSpan(
   traces: Traces,
-  { command, args, env }: Request<'execute_command'>,
+  { command, args, env }: CommandRequest,
   { id, session }: { readonly id: string; readonly session: Pick<SessionRecord, 'id'> | undefined },
 ): TracedCommand {
   const span = traces.command({ id, sessionId: session?.id, command, args });
@@ -158,11 +158,7 @@ export class CommandFactory {
    * Accepts a command: it is not started yet, but it is counted, recorded in the audit trail, and found by its id.
    * @throws AdapterError SESSION_BUSY, SESSION_LIMIT, BAD_DIRECTORY, INVALID_REQUEST; the command is then not accepted
    */
-  accept(
-    request: Request<'execute_command'>,
-    place: CommandPlace,
-    preparation: Preparation | undefined,
-  ): CommandRecord {
+  accept(request: CommandRequest, place: CommandPlace, preparation: Preparation | undefined): CommandRecord {
     const { registry, audit } = this.#options;
     const { caller, owner, session, refused, commandClass } = place;
     const limits = this.#options.limits();
@@ -198,7 +194,7 @@ export class CommandFactory {
     return { spoolDirectory, budget, meters: metrics.output, secrets: secrets.patterns };
   }
 
-  #specOf(request: Request<'execute_command'>, place: CommandPlace, limits: CommandLimits): CommandSpec {
+  #specOf(request: CommandRequest, place: CommandPlace, limits: CommandLimits): CommandSpec {
     const id = request.command_id ?? newCommandId();
     const { owner, session, refused } = place;
     const sandbox = this.#sandboxOf(request, owner, session);
@@ -221,7 +217,7 @@ export class CommandFactory {
   }
 
   #directoryOf(
-    { cwd }: Request<'execute_command'>,
+    { cwd }: CommandRequest,
     { owner, session }: CommandPlace,
     sandbox: SandboxProfile | undefined,
   ): string | undefined {
@@ -264,7 +260,7 @@ export class CommandFactory {
   }
 
   #sandboxOf(
-    { sandbox }: Request<'execute_command'>,
+    { sandbox }: CommandRequest,
     owner: Principal,
     session: SessionRecord | undefined,
   ): SandboxProfile | undefined {

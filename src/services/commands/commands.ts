@@ -1,6 +1,6 @@
 import { type AccessKind, canAccess, type Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
+import type { Answer, CommandRequest, Request, TypedInput } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
 import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
@@ -304,7 +304,7 @@ export class Commands {
   }
 
   /** Runs a command, or returns the result of the command that was requested with the same id. */
-  async execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
+  async execute(request: CommandRequest, caller: Caller): Promise<CommandResult> {
     if (request.stdin_stream !== true) return this.#execute(request, caller);
     const { command_id: id = '' } = request;
     const { inputs, registry, confirmations } = this.#options;
@@ -315,12 +315,12 @@ export class Commands {
   }
 
   /** Whether a request is about a command that was requested before, and runs, has ended, or waits for a confirmation. */
-  isKnown(request: Request<'execute_command'>, principal: Principal): boolean {
+  isKnown(request: CommandRequest, principal: Principal): boolean {
     const asked = this.#options.confirmations.ofCommand(request.command_id, principal, 'use');
     return asked !== undefined || this.#findKnown(request, principal) !== undefined;
   }
 
-  async #execute(request: Request<'execute_command'>, caller: Caller): Promise<CommandResult> {
+  async #execute(request: CommandRequest, caller: Caller): Promise<CommandResult> {
     const { principal, sink } = caller;
     const known = this.#findKnown(request, principal);
     if (known) return this.#repeat(known, request, sink);
@@ -339,7 +339,7 @@ export class Commands {
   /** Goes on after the gate has taken its time: the session may have ended, and the same request may have been accepted. */
   #onceJudged(
     question: GateQuestion | undefined,
-    request: Request<'execute_command'>,
+    request: CommandRequest,
     place: CommandPlace,
   ): Promise<CommandResult> {
     const { caller, owner } = place;
@@ -405,7 +405,7 @@ export class Commands {
   // --- accepting --------------------------------------------------------------------------------------------------
 
   /** Starts a command that was admitted; returns its result. */
-  start(request: Request<'execute_command'>, place: CommandPlace, preparation?: Preparation): Promise<CommandResult> {
+  start(request: CommandRequest, place: CommandPlace, preparation?: Preparation): Promise<CommandResult> {
     const { caller, session } = place;
     const { factory, gate } = this.#options;
     const record = factory.accept(request, { commandClass: gate.classOf(request), ...place }, preparation);
@@ -417,7 +417,7 @@ export class Commands {
   }
 
   /** Requests a confirmation, and answers as the mode requires: at once, or after the command has run. */
-  async #ask(question: GateQuestion, request: Request<'execute_command'>, place: CommandPlace): Promise<CommandResult> {
+  async #ask(question: GateQuestion, request: CommandRequest, place: CommandPlace): Promise<CommandResult> {
     const { confirmations, executions, gate, traces } = this.#options;
     const { caller, owner, session } = place;
     const used = await gate.valuesOf(request, session, caller.principal);
@@ -440,11 +440,7 @@ export class Commands {
   /**
    * Answers a request with a pending confirmation: with the result, or with the terms that the client has to confirm.
    */
-  async #waitConfirmed(
-    asked: Confirmation,
-    request: Request<'execute_command'>,
-    caller: Caller,
-  ): Promise<CommandResult> {
+  async #waitConfirmed(asked: Confirmation, request: CommandRequest, caller: Caller): Promise<CommandResult> {
     if (asked.action.fingerprint !== fingerprintOf(request)) throw usedId(asked.action.commandId);
     const isAwaited = this.#options.confirmations.join(asked, caller, request.background !== true);
     if (!isAwaited && asked.outcome === undefined) return renderConfirmation(asked);
@@ -456,25 +452,21 @@ export class Commands {
   }
 
   /** Returns the command requested with the same id. A command whose result was discarded is not run again. */
-  #findKnown({ command_id: id }: Request<'execute_command'>, { id: owner }: Principal): CommandRecord | undefined {
+  #findKnown({ command_id: id }: CommandRequest, { id: owner }: Principal): CommandRecord | undefined {
     if (id === undefined) return undefined;
     const known = this.#options.registry.find(id, owner);
     if (known || !this.#options.registry.hasForgotten(id, owner)) return known;
     throw forgotten(id);
   }
 
-  async #repeat(
-    record: CommandRecord,
-    request: Request<'execute_command'>,
-    sink: EventSink | undefined,
-  ): Promise<CommandResult> {
+  async #repeat(record: CommandRecord, request: CommandRequest, sink: EventSink | undefined): Promise<CommandResult> {
     if (fingerprintOf(record.request) !== fingerprintOf(request)) throw usedId(record.command.id);
     // After a reconnect, the rest of the output is sent over the new connection.
     if (request.stream === true && sink) this.#options.dispatcher.channelOf(record)?.follow(sink);
     return this.#answer(record, request);
   }
 
-  async #answer(record: CommandRecord, request: Request<'execute_command'>): Promise<CommandResult> {
+  async #answer(record: CommandRecord, request: CommandRequest): Promise<CommandResult> {
     if (request.background !== true) await settled(record.command);
     return renderResult(record);
   }

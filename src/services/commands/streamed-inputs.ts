@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Answer, CommandRequest, Request } from '../../core/protocol/requests.js';
 import type { StdinPipe, StdinPipes } from '../../engine/output/stdin-pipe.js';
 import type { EventSink } from '../registry/caller.js';
 
@@ -52,7 +52,7 @@ export class StreamedInputs {
    * @throws AdapterError INVALID_REQUEST when the request also has `stdin`, or no `command_id`
    */
   async accompany<T>(
-    { command_id: commandId, session_id: sessionId, stdin }: Request<'execute_command'>,
+    { command_id: commandId, session_id: sessionId, stdin }: CommandRequest,
     owner: Principal,
     sink: EventSink | undefined,
     { fate, run }: { readonly fate: () => 'accepted' | Promise<unknown> | undefined; readonly run: () => Promise<T> },

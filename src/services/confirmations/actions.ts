@@ -1,5 +1,5 @@
 import { AdapterError } from '../../core/errors.js';
-import type { Request, TypedInput } from '../../core/protocol/requests.js';
+import type { CommandRequest, TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
 import { type CommandGate, findChangedValue, readValues, type UsedValues } from '../gate/gate.js';
@@ -23,7 +23,7 @@ export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owne
   /** The variables that it reads, as they were when the confirmation was requested. */
   readonly used: UsedValues;
   /** With the id that the command will have. */
-  readonly request: Request<'execute_command'> & { readonly command_id: string };
+  readonly request: CommandRequest & { readonly command_id: string };
   /** Runs the command after the final checks. */
   start(approval: Approval): Promise<ConfirmedAnswer>;
 }

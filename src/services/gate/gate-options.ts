@@ -4,7 +4,7 @@ import { AdapterError, type ErrorDetails } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/policy.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { CommandRequest } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import { refusesSyntax } from '../../engine/shells/syntax-check.js';
 import type { JudgedPlace, JudgedRequest } from '../approval-coverage.js';
@@ -33,7 +33,7 @@ export class SyntaxGuard {
    * may make it parse more.
    */
   async refusal(
-    { command, args }: Pick<Request<'execute_command'>, 'command' | 'args'>,
+    { command, args }: Pick<CommandRequest, 'command' | 'args'>,
     session: SessionRecord | undefined,
     principal: Principal,
   ): Promise<RefusedText | undefined> {

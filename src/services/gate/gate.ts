@@ -4,7 +4,7 @@ import { confirmInstead, decide, type Policy, type PolicyVerdict } from '../../c
 import type { CommandClass, PolicyFacts } from '../../core/policy/model.js';
 import { readShownVariables, type ShownVariable } from '../../core/policy/words/saved-state.js';
 import { findUsedVariables } from '../../core/policy/variables/variables.js';
-import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Answer, CommandRequest, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { JudgedPlace } from '../approval-coverage.js';
 import type { Caller } from '../registry/caller.js';
@@ -68,7 +68,7 @@ export class KnownVerdicts {
 
 /** Returns where a command was judged. */
 export const placeOf = (
-  request: Request<'execute_command'>,
+  request: CommandRequest,
   session: SessionRecord | undefined,
   facts: PolicyFacts,
   verdict: PolicyVerdict,
@@ -82,7 +82,7 @@ export const placeOf = (
 });
 
 /** Finds a name in a command that has another meaning in the session than on the machine. */
-function findDoubt({ command, args }: Request<'execute_command'>, facts: PolicyFacts, verdict: PolicyVerdict) {
+function findDoubt({ command, args }: CommandRequest, facts: PolicyFacts, verdict: PolicyVerdict) {
   if (facts.areNamesUnknown) return 'the aliases and functions of its session are not known';
   if (facts.isPathChanged) return 'PATH was changed in its session';
   const names = [
@@ -194,7 +194,7 @@ export class CommandGate {
    * @throws AdapterError COMMAND_DENIED
    */
   admit(
-    request: Request<'execute_command'>,
+    request: CommandRequest,
     session: SessionRecord | undefined,
     caller: Pick<Caller, 'principal'>,
   ): Judgement | Promise<Judgement> {
@@ -216,7 +216,7 @@ export class CommandGate {
    * @throws AdapterError COMMAND_DENIED
    */
   admitConfirmed(
-    request: Request<'execute_command'>,
+    request: CommandRequest,
     session: SessionRecord | undefined,
     caller: Pick<Caller, 'principal'>,
   ): Judgement | Promise<Judgement> {
@@ -228,7 +228,7 @@ export class CommandGate {
   }
 
   #admit(
-    request: Request<'execute_command'>,
+    request: CommandRequest,
     session: SessionRecord | undefined,
     { principal }: Pick<Caller, 'principal'>,
     secure: (question: Judgement) => Judgement | Promise<Judgement>,
@@ -255,7 +255,7 @@ export class CommandGate {
   /** Checks whether the shell rejects a text that the policy cannot parse. */
   #checkSyntax(
     question: Judgement,
-    request: Request<'execute_command'>,
+    request: CommandRequest,
     { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
   ): Judgement | Promise<Judgement> {
     if (question?.verdict.isUnparsable !== true) return question;
@@ -319,7 +319,7 @@ export class CommandGate {
 
   /** Returns the variables that a command reads from its session, as they are now. */
   async valuesOf(
-    request: Request<'execute_command'>,
+    request: CommandRequest,
     session: SessionRecord | undefined,
     principal: Principal,
   ): Promise<UsedValues> {

@@ -3,7 +3,7 @@ import { AdapterError } from '../../core/errors.js';
 import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/policy.js';
 import type { PolicyFacts } from '../../core/policy/model.js';
 import { isStandardProgram } from '../../core/policy/words/program-knowledge.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { SessionRequest } from '../../core/protocol/requests.js';
 import { sourced, type Startup } from '../../core/startup-text.js';
 import type { Caller } from '../registry/caller.js';
 import { judgementRecord, refuse, type TypingGateOptions, unconfirmable } from './gate-options.js';
@@ -67,7 +67,7 @@ export class ShellGate {
    * @throws AdapterError COMMAND_DENIED
    */
   async admit(
-    { env = {}, shell }: Pick<Request<'open_session'>, 'env' | 'shell'>,
+    { env = {}, shell }: Pick<SessionRequest, 'env' | 'shell'>,
     { principal }: Pick<Caller, 'principal'>,
   ): Promise<void> {
     const { isEnforced, confirmingPolicy: policy } = this.#options.settings();

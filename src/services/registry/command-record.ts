@@ -2,7 +2,7 @@ import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { CommandClass } from '../../core/policy/model.js';
-import type { Answer, Request, TypedInput } from '../../core/protocol/requests.js';
+import type { Answer, CommandRequest, Request, TypedInput } from '../../core/protocol/requests.js';
 import { type CommandInfo, type CommandResult, MAX_LISTED_COMMAND } from '../../core/protocol/results.js';
 import type { Command } from '../../engine/command/command.js';
 import { killOf, type Warning } from '../../engine/command/outcome.js';
@@ -25,7 +25,7 @@ export interface CommandRecord {
   readonly sessionId: string | null;
   readonly style: OutputStyle;
   /** Distinguishes a repeated request from a different one with the same id: see `fingerprintOf`. */
-  readonly request: Request<'execute_command'>;
+  readonly request: CommandRequest;
   /** Warnings from before the command ran. */
   readonly warnings: readonly Warning[];
   /** The checkpoint that was saved before the command ran. */
@@ -37,13 +37,13 @@ export interface CommandRecord {
 }
 
 /** Identifies the content of a request, for idempotence: all fields that affect what would run. */
-export function fingerprintOf(request: Request<'execute_command'>): string {
+export function fingerprintOf(request: CommandRequest): string {
   const { command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox, output } = request;
   return JSON.stringify([command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox, output?.merge]);
 }
 
 /** The output style of a request. */
-export const styleOf = (output: Request<'execute_command'>['output']): OutputStyle => ({
+export const styleOf = (output: CommandRequest['output']): OutputStyle => ({
   encoding: output?.encoding ?? 'utf8',
   stripAnsi: output?.strip_ansi ?? false,
   collapseCr: output?.collapse_cr ?? false,

@@ -8,7 +8,7 @@ import {
   type WarnedResource,
 } from '../../core/limits.js';
 import type { LineLimits, OutputLimits } from '../../core/output/output-window.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { CommandRequest } from '../../core/protocol/requests.js';
 import type { CommandResult, EffectiveLimits } from '../../core/protocol/results.js';
 import type { Breach, Kill, ResourceUse } from '../../engine/command/resource-use.js';
 
@@ -46,7 +46,7 @@ export const renderKill = ({ breach, peak, killedPids }: Kill): NonNullable<Comm
   killed_pids: [...killedPids],
 });
 
-type OutputOptions = NonNullable<Request<'execute_command'>['output']>;
+type OutputOptions = NonNullable<CommandRequest['output']>;
 
 /** The head gets a third of what is free, as in the defaults. */
 const BEGIN_SHARE = 3;
@@ -56,10 +56,7 @@ const BEGIN_SHARE = 3;
  * to fit. Limits on lines replace the configured ones.
  * @throws AdapterError INVALID_REQUEST
  */
-export function outputLimitsOf(
-  { output }: Pick<Request<'execute_command'>, 'output'>,
-  defaults: OutputLimits,
-): OutputLimits {
+export function outputLimitsOf({ output }: Pick<CommandRequest, 'output'>, defaults: OutputLimits): OutputLimits {
   if (!output) return defaults;
   const lines = lineLimitsOf(output, defaults.lines);
   return { lines, maxLineLength: maxLineLengthOf(output, defaults), ...sizesOf(output, defaults, lines) };
@@ -128,7 +125,7 @@ export interface CommandLimits {
  * The timeout of a request, or the configured one, in milliseconds.
  * @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows
  */
-export function timeoutOf(request: Request<'execute_command'>, { timeoutMs, maxLifetimeMs }: CommandLimits): number {
+export function timeoutOf(request: CommandRequest, { timeoutMs, maxLifetimeMs }: CommandLimits): number {
   for (const field of ['timeout_ms', 'no_output_timeout_ms'] as const) {
     if ((request[field] ?? 0) <= maxLifetimeMs) continue;
     const message = `${field}: at most ${maxLifetimeMs} ms (command_max_lifetime of the daemon)`;
@@ -157,7 +154,7 @@ export function boundLimits(
  * @throws AdapterError INVALID_REQUEST when a limit is higher than the one in force, or cannot be enforced
  */
 export function resourceLimitsOf(
-  { limits: wanted }: Pick<Request<'execute_command'>, 'limits'>,
+  { limits: wanted }: Pick<CommandRequest, 'limits'>,
   session: Limits | undefined,
   { resources, unenforceable }: Pick<CommandLimits, 'resources' | 'unenforceable'>,
 ): Limits | undefined {

@@ -2,7 +2,7 @@ import { type AccessKind, canAccess, type Principal } from '../../core/principal
 import { AdapterError } from '../../core/errors.js';
 import { KILLED_BY, type Limits } from '../../core/limits.js';
 import { forbidden } from '../../core/protocol/permissions.js';
-import type { Request } from '../../core/protocol/requests.js';
+import type { SessionRequest } from '../../core/protocol/requests.js';
 import type { EventPayload, SessionEndReason } from '../../core/protocol/results.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { spanText } from '../../core/time.js';
@@ -38,7 +38,7 @@ export interface SessionRecord {
   /** Records it; undefined unless it is recorded. */
   readonly recorder: SessionRecorder | undefined;
   /** What keeps it open: a client that is connected to it, or its use alone. */
-  readonly keepWhile: NonNullable<Request<'open_session'>['keep_while']>;
+  readonly keepWhile: NonNullable<SessionRequest['keep_while']>;
   /** True when it belongs to a one-shot command. */
   readonly isHidden: boolean;
   /** Time since which no client is attached, on the monotonic clock; undefined while one is. */

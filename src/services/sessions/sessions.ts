@@ -6,7 +6,7 @@ import { ID_BYTES, type IdOptions, sessionIdFrom } from '../../core/ids.js';
 import type { LimitName, Limits } from '../../core/limits.js';
 import type { Log } from '../../core/log.js';
 import type { Metrics } from '../../core/metrics.js';
-import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { Answer, Request, SessionRequest } from '../../core/protocol/requests.js';
 import type { SessionEndReason } from '../../core/protocol/results.js';
 import { chooseProfile } from '../../core/sandbox.js';
 import type { Command } from '../../engine/command/command.js';
@@ -242,7 +242,7 @@ export class Sessions implements AsyncDisposable {
    * @param options.env variables of the configuration, which those of the client replace
    */
   async open(
-    request: Request<'open_session'>,
+    request: SessionRequest,
     caller: Caller,
     { isHidden = false, env: given = {} }: OpenOptions = {},
   ): Promise<SessionRecord> {
@@ -354,7 +354,7 @@ export class Sessions implements AsyncDisposable {
   #register(
     session: Session,
     { principal, sink }: Caller,
-    { label, keep_while: keepWhile }: Request<'open_session'>,
+    { label, keep_while: keepWhile }: SessionRequest,
     known: Pick<SessionRecord, 'id' | 'isHidden' | 'recorder'>,
   ): SessionRecord {
     const limits = this.#options.limits();
