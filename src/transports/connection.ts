@@ -10,6 +10,7 @@ export function beginConnection(services: Services, caller: Caller): void {
 
 /** Ends what belongs to a connection, or has it wait for the client's return. Harmless when there is nothing. */
 export function endConnection(services: Services, sink: EventSink): void {
+  sink.isGone = true;
   services.confirmations.detach(sink);
   services.inputs.detach(sink);
   services.sessions.attachments.detach(sink);

@@ -11,6 +11,7 @@ import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
 import { rememberedInfoOf } from '../services/remembered-approvals.js';
 import type { Services } from '../services/services.js';
+import { endConnection } from './connection.js';
 
 /**
  * Does what a node that is being drained refuses.
@@ -291,6 +292,9 @@ async function handle<N extends RequestName, T extends object>(
     return { reply: await act(request, caller), isFromElsewhere: false };
   } catch (error) {
     return { reply: { error: bodyOf(error, name, log) }, isFromElsewhere: false };
+  } finally {
+    // The request may have begun something for its connection after the end of that one.
+    if (caller.sink?.isGone === true) endConnection(services, caller.sink);
   }
 }
 

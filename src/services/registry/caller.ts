@@ -19,6 +19,8 @@ export interface EventSink {
   readonly marks?: Marks;
   /** Calls `listener` once, when unsent bytes have left. Without it the sink is looked at in intervals. */
   onDrained?(listener: () => void): void;
+  /** Set when the connection has ended: what a request begins for it after that would stay for ever. */
+  isGone?: boolean;
 }
 
 /** The source of a request, and the destination of its events. A transport has one for each client. */

@@ -351,9 +351,10 @@ export class OutputChannel implements Disposable {
     return this.#followers.size > (sink && this.#followers.has(sink.id) ? 1 : 0);
   }
 
-  /** Sends all output to a client from now on; an observer becomes a follower. */
+  /** Sends all output to a client from now on, unless it has gone; an observer becomes a follower. */
   follow(sink: EventSink): void {
     this.#observers.remove(sink);
+    if (sink.isGone === true) return;
     if (!this.#followers.has(sink.id)) this.#followers.set(sink.id, new Follower(sink, this.#sessionId));
   }
 

@@ -377,7 +377,7 @@ export class Sessions implements AsyncDisposable {
       lastUsedAt: createdAt,
       // Who opens it without a connection has none that could be lost.
       keepWhile: keepWhile ?? (sink ? 'connected' : 'used'),
-      abandonedSince: sink || known.isHidden ? undefined : now,
+      abandonedSince: (sink && sink.isGone !== true) || known.isHidden ? undefined : now,
       createdTicks: now,
       lastUsedTicks: now,
     };
