@@ -16,7 +16,7 @@ export interface WorkerOptions {
 
 /** Why an answer is missing or an error: the daemon or a shell was killed. Anything else is a fault. */
 const KILLED =
-  /disconnect|timeout|SESSION_NOT_FOUND|COMMAND_NOT_FOUND|SESSION_LIMIT|SHUTTING_DOWN|NO_RUNNING_COMMAND|OUTPUT_EXPIRED/i;
+  /disconnect|the connection ended|timeout|SESSION_NOT_FOUND|COMMAND_NOT_FOUND|SESSION_LIMIT|SHUTTING_DOWN|NO_RUNNING_COMMAND|OUTPUT_EXPIRED/i;
 /** Pause after a lost connection, in milliseconds: the daemon is started again meanwhile. */
 const RECONNECT_MS = 100;
 /** Longest time for an answer, in milliseconds: commands end after five seconds. */
