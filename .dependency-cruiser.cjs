@@ -66,6 +66,7 @@ module.exports = {
     ]),
     layer('cli-stands-outside', '^src/cli/', [
       '^src/(core|config|cli|client|doctor)/',
+      '^src/policy\\.ts$',
       '^src/(app/app|app/detach/(detach|holder-directory)|logging/logging)\\.ts$',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',

@@ -12,6 +12,7 @@ _shell_adapter() {
       '|restart') path='restart' ;;
       '|exec') path='exec' ;;
       '|check') path='check' ;;
+      '|policy') path='policy' ;;
       '|confirm') path='confirm' ;;
       '|open') path='open' ;;
       '|sessions') path='sessions' ;;
@@ -55,6 +56,9 @@ _shell_adapter() {
       'exec|'[!-]*) path='-' ;;
       'check|--url'|'check|-c'|'check|--config'|'check|--token'|'check|-s'|'check|--session'|'check|--cwd') skip=1 ;;
       'check|'[!-]*) path='-' ;;
+      'policy|explain') path='policy_explain' ;;
+      'policy_explain|-c'|'policy_explain|--config'|'policy_explain|--cwd'|'policy_explain|--shell'|'policy_explain|--preset') skip=1 ;;
+      'policy_explain|'[!-]*) path='-' ;;
       'confirm|--url'|'confirm|-c'|'confirm|--config'|'confirm|--token'|'confirm|-j'|'confirm|--justification'|'confirm|--remember'|'confirm|--revoke') skip=1 ;;
       'open|--url'|'open|-c'|'open|--config'|'open|--token'|'open|--rcfile'|'open|--environment'|'open|--cwd'|'open|--env'|'open|--shell'|'open|--sandbox'|'open|--label') skip=1 ;;
       'sessions|--url'|'sessions|-c'|'sessions|--config'|'sessions|--token') skip=1 ;;
@@ -142,6 +146,10 @@ _shell_adapter() {
     'check|--token') :; return ;;
     'check|-s'|'check|--session') :; return ;;
     'check|--cwd') mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'policy_explain|-c'|'policy_explain|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'policy_explain|--cwd') mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+    'policy_explain|--shell') mapfile -t COMPREPLY < <(compgen -W 'bash zsh sh fish pwsh' -- "$cur"); return ;;
+    'policy_explain|--preset') mapfile -t COMPREPLY < <(compgen -W 'permissive balanced strict' -- "$cur"); return ;;
     'confirm|--url') :; return ;;
     'confirm|-c'|'confirm|--config') mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
     'confirm|--token') :; return ;;
@@ -320,7 +328,7 @@ _shell_adapter() {
   esac
   case $path in
     '')
-      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop restart exec check confirm open sessions top history output attach screenshot wait ports forward watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config request protocol completion version help' -- "$cur"); fi ;;
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-v --version -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'serve status stop restart exec check policy confirm open sessions top history output attach screenshot wait ports forward watch close cp record recordings replay checkpoint diff restore llm mcp tools skill token audit nodes dashboard metadata doctor config request protocol completion version help' -- "$cur"); fi ;;
     'serve')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config -w --workspace --host --port --example --no-example -h --help' -- "$cur"); else :; fi ;;
     'status')
@@ -333,6 +341,10 @@ _shell_adapter() {
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -s --session --cwd --env --timeout --sandbox -t --tty -n --no-stdin --merge -q --quiet --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi ;;
     'check')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token -s --session --cwd --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi ;;
+    'policy')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -W 'explain help' -- "$cur"); fi ;;
+    'policy_explain')
+      if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-c --config --cwd --shell --preset --json -h --help' -- "$cur"); else mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi ;;
     'confirm')
       if [[ $cur == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '--url -c --config --token --approve --reject -j --justification --remember --remembered --revoke -w --watch --json -h --help' -- "$cur"); else :; fi ;;
     'open')

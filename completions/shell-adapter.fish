@@ -7,7 +7,7 @@ function __shell_adapter_at
       set skip ''
       continue
     end
-    if contains -- "$path" 'exec' 'check' 'output'; and not string match -q -- '-*' $word
+    if contains -- "$path" 'exec' 'check' 'policy_explain' 'output'; and not string match -q -- '-*' $word
       set path '-'
       break
     end
@@ -24,6 +24,8 @@ function __shell_adapter_at
         set path 'exec'
       case '|check'
         set path 'check'
+      case '|policy'
+        set path 'policy'
       case '|confirm'
         set path 'confirm'
       case '|open'
@@ -105,6 +107,10 @@ function __shell_adapter_at
       case 'exec|--url' 'exec|-c' 'exec|--config' 'exec|--token' 'exec|-s' 'exec|--session' 'exec|--cwd' 'exec|--env' 'exec|--timeout' 'exec|--sandbox'
         set skip 1
       case 'check|--url' 'check|-c' 'check|--config' 'check|--token' 'check|-s' 'check|--session' 'check|--cwd'
+        set skip 1
+      case 'policy|explain'
+        set path 'policy_explain'
+      case 'policy_explain|-c' 'policy_explain|--config' 'policy_explain|--cwd' 'policy_explain|--shell' 'policy_explain|--preset'
         set skip 1
       case 'confirm|--url' 'confirm|-c' 'confirm|--config' 'confirm|--token' 'confirm|-j' 'confirm|--justification' 'confirm|--remember' 'confirm|--revoke'
         set skip 1
@@ -231,6 +237,7 @@ complete -c shell-adapter -n '__shell_adapter_at ""' -a 'stop' -d 'stop the daem
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'restart' -d 'start the daemon again, as after an upgrade'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'exec' -d 'run a command through the daemon'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'check' -d 'show the policys verdict on a command, without running it'
+complete -c shell-adapter -n '__shell_adapter_at ""' -a 'policy' -d 'explain how the policy reads a command'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'confirm' -d 'list and decide open confirmations'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'open' -d 'open a session and print its id'
 complete -c shell-adapter -n '__shell_adapter_at ""' -a 'sessions' -d 'list the open sessions'
@@ -312,6 +319,16 @@ complete -c shell-adapter -n '__shell_adapter_at "check"' -l cwd -x -a '(__fish_
 complete -c shell-adapter -n '__shell_adapter_at "check"' -l json -d 'print JSON, as `check_command` answers'
 complete -c shell-adapter -n '__shell_adapter_at "check"' -s h -l help -d 'explain this command'
 complete -c shell-adapter -n '__shell_adapter_at "check"' -a '(__fish_complete_command)'
+complete -c shell-adapter -n '__shell_adapter_at "policy"' -a 'explain' -d 'show what each word of a command is taken for, and the verdict'
+complete -c shell-adapter -n '__shell_adapter_at "policy"' -a 'help' -d 'explain a command'
+complete -c shell-adapter -n '__shell_adapter_at "policy"' -s h -l help -d 'explain this command'
+complete -c shell-adapter -n '__shell_adapter_at "policy_explain"' -s c -l config -r -F -d 'the configuration file'
+complete -c shell-adapter -n '__shell_adapter_at "policy_explain"' -l cwd -x -a '(__fish_complete_directories)' -d 'as if run there; by default in the workspace'
+complete -c shell-adapter -n '__shell_adapter_at "policy_explain"' -l shell -x -a 'bash zsh sh fish pwsh' -d 'the shell that would read it'
+complete -c shell-adapter -n '__shell_adapter_at "policy_explain"' -l preset -x -a 'permissive balanced strict' -d 'these actions instead of the configured ones'
+complete -c shell-adapter -n '__shell_adapter_at "policy_explain"' -l json -d 'print JSON'
+complete -c shell-adapter -n '__shell_adapter_at "policy_explain"' -s h -l help -d 'explain this command'
+complete -c shell-adapter -n '__shell_adapter_at "policy_explain"' -a '(__fish_complete_command)'
 complete -c shell-adapter -n '__shell_adapter_at "confirm"' -l url -x -d 'where the daemon listens: http://HOST:PORT, or unix:/PATH'
 complete -c shell-adapter -n '__shell_adapter_at "confirm"' -s c -l config -r -F -d 'the configuration file with the address'
 complete -c shell-adapter -n '__shell_adapter_at "confirm"' -l token -x -d 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments'

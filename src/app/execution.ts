@@ -1,6 +1,5 @@
 import { dirname } from 'node:path';
 
-import type { Configuration } from '../config/model/configuration.js';
 import type { Quotas } from '../services/access/admission.js';
 import type { Services } from '../services/services.js';
 import { WorkspaceGuard } from '../services/checkpoints/checkpoint-guard.js';
@@ -29,7 +28,7 @@ import type { Executions } from '../services/executions.js';
 import type { RuntimeContext } from './runtime-context.js';
 import type { Engine } from './engine.js';
 import { rememberLast } from '../core/replay-ring.js';
-import { ownPaths } from './gate.js';
+import { type Configuration, ownPaths } from '../config/model/configuration.js';
 import { commandLimits, sessionLimits, watchSettings } from './limits.js';
 
 /** Checks and registries that all commands and sessions share. */

@@ -1,4 +1,4 @@
-import { type Configuration, withDaemon } from '../config/model/configuration.js';
+import type { Configuration } from '../config/model/configuration.js';
 import { ConfigurationError } from '../config/model/problems.js';
 import { auditPrincipal, type AuditTrail } from '../core/audit-events.js';
 import {
@@ -12,7 +12,6 @@ import type { Metrics } from '../core/metrics.js';
 import type { Notification } from '../core/notifications.js';
 import { type Policy, withoutCheckpoints } from '../core/policy/policy.js';
 import { compileRule } from '../core/policy/rules.js';
-import type { PolicyFacts } from '../core/policy/model.js';
 import type { SecretMask } from '../core/secrets.js';
 import { OpenAiReviewer, ProviderReviewer } from '../llm/review.js';
 import type { Access } from '../services/access/access.js';
@@ -45,29 +44,6 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
   const confirmingPolicy = withoutCheckpoints(written);
   const policy = confirmation.checkpoint ? written : confirmingPolicy;
   return { isEnforced: confirmation.mode !== 'off', policy, confirmingPolicy };
-}
-
-/**
- * Files that control the gate or that the daemon needs. Its state contains tokens, and the runtime directories those
- * texts of commands, of all owners, that do not fit into a request.
- */
-export function ownPaths(
-  configuration: Configuration,
-  runtimeParent: string,
-): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> {
-  const { adapter, recording, cluster } = configuration;
-  const { stateDirectory } = adapter;
-  const written = withDaemon(configuration).flatMap(({ file, choiceFiles, logging, audit }) => [
-    ...(file === undefined ? [] : [file]),
-    ...choiceFiles,
-    logging.logFilePath,
-    audit.file,
-  ]);
-  const keys = [cluster.tls.key, cluster.secretFile].filter((path) => path !== undefined);
-  return {
-    protectedPaths: [stateDirectory, recording.directory, runtimeParent, ...written],
-    secretPaths: [stateDirectory, recording.directory, runtimeParent, ...keys],
-  };
 }
 
 /** Settings of confirmations. With the gate off no confirmation is requested. */

@@ -20,6 +20,7 @@ import { forwardSubcommand } from './waiting/forward.js';
 import { recordingsSubcommand, recordSubcommand, replaySubcommand } from './recordings/recordings.js';
 import { checkSubcommand } from './run/check.js';
 import { execSubcommand } from './run/exec.js';
+import { policySubcommand } from './run/policy.js';
 import { requestSubcommand } from './run/request.js';
 import { attachSubcommand, closeSubcommand, sessionsSubcommand, topSubcommand } from './sessions/sessions.js';
 import { historySubcommand } from './sessions/history.js';
@@ -41,6 +42,7 @@ const SUBCOMMANDS: ReadonlyMap<string, Subcommand> = new Map([
   ['restart', restartSubcommand],
   ['exec', execSubcommand],
   ['check', checkSubcommand],
+  ['policy', policySubcommand],
   ['confirm', confirmSubcommand],
   ['open', openSubcommand],
   ['sessions', sessionsSubcommand],

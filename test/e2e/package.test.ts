@@ -68,6 +68,8 @@ describe('the package', () => {
       'dist/shell-adapter.cjs',
       'dist/index.js',
       'dist/index.d.ts',
+      'dist/policy.js',
+      'dist/policy.d.ts',
       'dist/client/index.js',
       'skills/shell-adapter/SKILL.md',
       'dist/client/index.d.ts',

@@ -4,6 +4,7 @@ import { isAbsolute, join } from 'node:path';
 
 import { LIMIT_KEYS, LIMIT_NAMES, type Limits } from '../../core/limits.js';
 import type { ModelRegistry } from '../../core/llm/settings.js';
+import type { PolicyFacts } from '../../core/policy/model.js';
 import { Secret } from '../../core/secret.js';
 import { isNamedBy, Variables } from '../../core/variables.js';
 import { secondsToMs } from '../fields.js';
@@ -277,4 +278,27 @@ const bothOf = ({ cert, key }: { readonly cert: string | undefined; readonly key
 function limitsOf(section: CheckedConfiguration['adapter' | 'llm']): Limits {
   const given = LIMIT_NAMES.map((name) => [name, section[LIMIT_KEYS[name]]] as const);
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Files that control the gate or that the daemon needs. Its state contains tokens, and the runtime directories those
+ * texts of commands, of all owners, that do not fit into a request.
+ */
+export function ownPaths(
+  configuration: Configuration,
+  runtimeParent: string,
+): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> {
+  const { adapter, recording, cluster } = configuration;
+  const { stateDirectory } = adapter;
+  const written = withDaemon(configuration).flatMap(({ file, choiceFiles, logging, audit }) => [
+    ...(file === undefined ? [] : [file]),
+    ...choiceFiles,
+    logging.logFilePath,
+    audit.file,
+  ]);
+  const keys = [cluster.tls.key, cluster.secretFile].filter((path) => path !== undefined);
+  return {
+    protectedPaths: [stateDirectory, recording.directory, runtimeParent, ...written],
+    secretPaths: [stateDirectory, recording.directory, runtimeParent, ...keys],
+  };
 }

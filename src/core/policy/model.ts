@@ -112,6 +112,11 @@ export interface PolicyFacts {
   readonly variables?: ReadonlyMap<string, string> | undefined;
   /** What is known of files beside their paths, by absolute path: links and keys. Other files are what their paths say. */
   readonly files: ReadonlyMap<string, FileFacts>;
+  /**
+   * Whether the verdict tells what each word was taken for.
+   * @default false
+   */
+  readonly isExplained?: boolean;
 }
 
 /** Directories that every user may write to. */
@@ -185,6 +190,12 @@ export interface Finding {
   readonly isOfProgram: boolean;
 }
 
+/** A word of a command, and what the policy has taken it for. */
+export interface TakenWord {
+  readonly word: string;
+  readonly takenFor: string;
+}
+
 /** A simple command, found at any depth, with its effects. */
 export interface JudgedCommand {
   /** Source text, or without its wrappers. */
@@ -208,6 +219,8 @@ export interface JudgedCommand {
   readonly isFed?: boolean;
   /** How it executes typed input while it runs; undefined when it does not. */
   readonly typed?: TypedLanguage | undefined;
+  /** What its words were taken for, where the facts ask for that. */
+  readonly words?: readonly TakenWord[];
 }
 
 /**

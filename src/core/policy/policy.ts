@@ -11,6 +11,7 @@ import {
   type PolicyFacts,
   rankOf,
   stricter,
+  type TakenWord,
   type TypedLanguage,
 } from './model.js';
 import { PROGRAMS } from './programs/programs.js';
@@ -84,6 +85,8 @@ interface CommandVerdict {
   readonly action: PolicyAction;
   readonly class: CommandClass;
   readonly reasons: readonly string[];
+  /** What its words were taken for, where the facts ask for that. */
+  readonly words?: readonly TakenWord[];
 }
 
 /** Verdict on a request: as strict as for the worst part of it. */
@@ -222,7 +225,8 @@ function decideCommand({ actions, rules }: Policy, command: JudgedCommand): Judg
     // A rule that may apply, but not certainly, requires a confirmation.
     decisions.push(ofRule(isSure ? rule.action : 'confirm', commandClass, reason));
   }
-  return { text: command.text, program: command.program, ...combine(decisions) };
+  const { text, program, words } = command;
+  return { text, program, ...(words && { words }), ...combine(decisions) };
 }
 
 /** Rules that consist of an expression alone are also matched against the text of the whole request: `curl … | sh`. */
@@ -307,7 +311,9 @@ export function withoutTypedText(verdict: PolicyVerdict): PolicyVerdict {
     const name =
       command.program !== undefined && PROGRAMS.isKnown(command.program) ? command.program : NAME_PLACEHOLDER;
     const reasons = command.action === 'allow' ? [] : [`${name} ${EFFECTS[command.class]}`];
-    return { ...command, text: name, program: name === NAME_PLACEHOLDER ? undefined : name, reasons };
+    const { action, class: commandClass } = command;
+    const program = name === NAME_PLACEHOLDER ? undefined : name;
+    return { action, class: commandClass, text: name, program, reasons };
   });
   const reasons = [...new Set(commands.flatMap((command) => command.reasons))];
   const known = { paths: [], scripts: [], repositories: [], losses: [] };

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -20,8 +21,12 @@ const SUBCOMMANDS = [
   'doctor',
   'config',
   'request',
+  'policy',
   'protocol',
 ];
+
+/** Those whose own subcommands have the examples. */
+const GROUPS = ['config', 'policy'];
 
 /** What no daemon listens on: port 1 is tcpmux's, which nothing has. */
 const NOBODY = 'http://127.0.0.1:1';
@@ -40,7 +45,7 @@ describe('help', () => {
     const { code, stdout, stderr } = await callCli([name, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: (?:shell-adapter )?${name} `));
-    if (name !== 'config') expect(stdout).toContain('Examples:');
+    if (!GROUPS.includes(name)) expect(stdout).toContain('Examples:');
   });
 
   it('is printed on standard error for a bare call, which is wrong usage', async () => {
@@ -93,6 +98,21 @@ it.each([
 });
 
 describe('without a daemon', () => {
+  it('policy explain shows what words are taken for, by the configuration and by a preset', async () => {
+    using folder = makeFolder();
+    const file = join(folder.path, 'config.yaml');
+    writeFileSync(file, 'confirmation:\n  rules:\n    - { action: deny, program: make, reason: not here }\n');
+    const explain = (...args: readonly string[]) => callCli(['policy', 'explain', '--config', file, ...args]);
+    expect(await explain('make -C sub')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^deny: execute\n {2}not here\n[^]*^ {2}make +the program make/m) as string,
+    });
+    expect((await explain('--preset', 'strict', 'touch x')).stdout).toMatch(/^confirm: write\n/);
+    const { stdout } = await explain('--json', '--cwd', '/srv', '--', 'rm', 'a b');
+    expect(JSON.parse(stdout)).toMatchObject({ paths: ['/srv/a b'], commands: [{ program: 'rm' }] });
+    expect(await explain()).toMatchObject({ code: 2 });
+  });
+
   it.each([
     ['exec', ['exec', 'true'], 125],
     ['open', ['open'], 1],

@@ -27,6 +27,7 @@ export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry
   const { name } = command;
   const program = name && programNamedBy(name, inquiry.facts);
   const subject = new CommandAnalysis(command, scope, inquiry, program);
+  if (name && subject.isExplained) subject.take(name.text, describeProgram(program));
   judgeAssignments(subject, command.assignments);
   judgeRedirects(subject);
   if (program !== undefined) {
@@ -37,6 +38,15 @@ export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry
     inquiry.noteNamesChange();
   }
   return subject.result();
+}
+
+/** What the name of a program is taken for. */
+function describeProgram(program: string | undefined): string {
+  if (program === undefined) return 'a program that is known only at run time';
+  if (PROGRAMS.wrapperOf(program)) return `the program ${program}, which runs another one`;
+  const spec = PROGRAMS.specOf(program);
+  if (!spec) return `${program}, which is in no table`;
+  return `the program ${program}${spec.judge ? ', judged by rules of its own' : `: ${spec.class}`}`;
 }
 
 /** The program that a word names; undefined when it is known only at run time. */
@@ -164,7 +174,10 @@ function judgeOwnName(subject: CommandAnalysis, name: string): void {
   const inner = { ...scope, expanding: [...scope.expanding, name], stdin: command.stdin };
   if (command.name?.isQuoted !== true) judgeAlias(subject, name, inner);
   const body = inquiry.findFunction(name, command.stdin !== undefined);
-  if (body !== undefined && body !== '') inquiry.judgeText(body, inner);
+  if (body !== undefined && body !== '') {
+    subject.take(name, 'a function, whose text is judged as well');
+    inquiry.judgeText(body, inner);
+  }
   const known = command.args.length > 0 ? withArguments(inquiry.bodyOf(name), command.args) : undefined;
   if (known !== undefined) inquiry.judgeText(known, inner);
 }
@@ -193,6 +206,7 @@ function judgeAlias(subject: CommandAnalysis, name: string, scope: Scope): void 
   const { inquiry, command } = subject;
   const alias = inquiry.findAlias(name);
   if (alias === undefined) return;
+  subject.take(name, `an alias: ${alias}`);
   const words = command.args.map(({ text }) => text);
   const [next] = words;
   // After a blank at the end of an alias, the shell looks up the next word as an alias too.

@@ -3,7 +3,7 @@ import { resolvePath } from '../paths.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { readNamedFiles, readsFiles, wordsOf } from '../subject/listed-files.js';
-import { isHarmlessValue, judgeOption, parseArguments, type ParsedArguments } from '../subject/options.js';
+import { isHarmlessValue, judgeOption, parseArguments, type ParsedArguments, takeOptions } from '../subject/options.js';
 import { parseBeforeOperand } from '../subject/program-spec.js';
 import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { type Assignment, type Scope, shorten, type Stdin } from '../words/simple-command.js';
@@ -91,6 +91,8 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   const call = readCall(subject, label, spec, args);
   if (!call) return;
   const { words, hasInputs } = splitInputs(spec, takeAssignments(subject, spec, call.words));
+  if (words.length > 0 && subject.isExplained)
+    subject.take(words.map(({ text }) => text).join(' '), `the command that ${label} runs`);
   judgeCleared(subject, label, args, words);
   if (words.length > 0) runWrapped(subject, { label, spec, words }, args, scopeOf(subject, spec, call.directory));
   else if (hasInputs) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
@@ -217,6 +219,7 @@ function judgeOptions(
   words: readonly Argument[],
 ): boolean {
   let hasText = false;
+  takeOptions(subject, label, { options });
   for (const { name, spec, value } of options) {
     if (!spec) continue;
     const isText = spec.value === 'shell' && value !== undefined && !isHarmlessValue(spec, value);

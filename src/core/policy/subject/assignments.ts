@@ -134,6 +134,7 @@ export function judgeAssignments(subject: CommandAnalysis, assignments: readonly
 
 function judgeAssignment(subject: CommandAnalysis, assignment: Assignment): void {
   const { name, value, isPrefix } = assignment;
+  subject.take(assignment.text, isPrefix ? 'a variable for this command' : 'a variable of the shell');
   if (value !== undefined) judgeValue(subject, name, value);
   const effect = effectOf(subject, assignment);
   if (!effect) return;

@@ -1,4 +1,4 @@
-import type { CommandClass, Directory, JudgedCommand, Loss, TypedLanguage } from '../model.js';
+import type { CommandClass, Directory, JudgedCommand, Loss, TakenWord, TypedLanguage } from '../model.js';
 import {
   type AnalysisFacts,
   containsSecret,
@@ -123,6 +123,7 @@ export class CommandAnalysis {
   #repositories: readonly string[] = [];
   readonly #scripts = new Set<string>();
   #typed: TypedLanguage | undefined;
+  readonly #words: TakenWord[] = [];
 
   constructor(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext, program?: string) {
     this.command = command;
@@ -134,6 +135,18 @@ export class CommandAnalysis {
   /** Arguments of the command, without its name. */
   get args(): readonly Argument[] {
     return this.command.args;
+  }
+
+  /** Whether `take` has an effect: what is taken for what is not found out otherwise. */
+  get isExplained(): boolean {
+    return this.inquiry.facts.isExplained === true;
+  }
+
+  /** Notes what a word is taken for, if the verdict is to be explained. */
+  take(word: string, takenFor: string): void {
+    if (!this.isExplained) return;
+    const isKnown = this.#words.some((each) => each.word === word && each.takenFor === takenFor);
+    if (!isKnown) this.#words.push({ word: shorten(word), takenFor });
   }
 
   /** Whether a finding of this class exists. */
@@ -302,6 +315,7 @@ export class CommandAnalysis {
       repositories: this.#repositories,
       isFed: this.command.stdin !== undefined,
       typed: this.#typed,
+      ...(this.#words.length > 0 && { words: this.#words }),
     };
   }
 

@@ -12,6 +12,7 @@ import {
   parseArguments,
   type ParsedArguments,
   tailOf,
+  takeOptions,
 } from './options.js';
 import {
   type OperandRole,
@@ -34,7 +35,7 @@ export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label:
   if (args === subject.args && args.some(({ shape }) => NAMED_BY_INPUT.test(shape))) readNamedFiles(subject);
   if (subcommands && call.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);
   else {
-    judgeOperands(subject, spec.operands ?? 'read', call);
+    judgeOperands(subject, spec.operands ?? 'read', call, spec.judge !== undefined);
     report(subject, spec, label);
   }
 }
@@ -48,6 +49,7 @@ export function judgeOwn(
 ): ProgramCall {
   const { options = {}, subcommands, stopsAtOperand = subcommands !== undefined } = spec;
   const parsed = stopsAtOperand ? parseBeforeOperand(args, options) : parseArguments(args, { options });
+  takeOptions(subject, label, parsed, args.slice(0, args.length - parsed.rest.length));
   judgeOptions(subject, options, parsed, label);
   const call = { ...parsed, label, args };
   spec.judge?.(subject, call);
@@ -65,6 +67,7 @@ function judgeOptions(
     if (spec) judgeOption(subject, spec, `${label} ${name}`, value);
   }
   for (const argument of parsed.doubtful) {
+    subject.take(argument.text, 'an option or an operand: this is known only at run time');
     if (mayBeStricterOption(options, argument)) subject.addUnknown(argument, `an option of ${label}`);
   }
 }
@@ -94,6 +97,7 @@ function judgeSubcommand(
   { name, rest }: SubcommandReading,
 ): void {
   const { value } = name;
+  subject.take(name.text, `a subcommand of ${label}`);
   const known = value !== undefined && Object.hasOwn(spec.subcommands, value) ? spec.subcommands[value] : undefined;
   if (value === undefined) subject.addUnknown(name, `the subcommand of ${label}`);
   if (known) judgeProgram(subject, known, `${label} ${value ?? ''}`, rest);
@@ -101,6 +105,7 @@ function judgeSubcommand(
     // The program's own options may follow a subcommand.
     const { options = {} } = spec;
     const parsed = parseArguments(rest, { options });
+    takeOptions(subject, label, parsed, rest);
     judgeOptions(subject, options, { ...parsed, doubtful: [] }, label);
     judgeOperands(subject, 'read', { ...parsed, operands: rest, label, args: rest });
     report(subject, spec, label);
@@ -113,8 +118,22 @@ function report(subject: CommandAnalysis, spec: ProgramSpec, label: string): voi
   subject.add(spec.class, `${label} ${spec.reason ?? CLASS_DESCRIPTIONS[spec.class] ?? ''}`.trim());
 }
 
-function judgeOperands(subject: CommandAnalysis, role: OperandRole, call: ProgramCall): void {
+/** What operands are taken for, by their role. */
+const OPERANDS: Readonly<Record<OperandRole, string>> = {
+  text: 'text without an effect',
+  read: 'a file that is read, if it is one',
+  write: 'a file that is written',
+  'last-written': 'files: all but the last are read, the last is written',
+  into: 'files that are copied: the last is the new name, or the directory that gets them',
+  members: 'an archive, and what is unpacked from it',
+  remove: 'a file or directory that is removed',
+  shell: 'text for a shell, judged as commands',
+};
+const OF_OWN_RULES = 'an operand, judged by rules of this program alone';
+
+function judgeOperands(subject: CommandAnalysis, role: OperandRole, call: ProgramCall, hasJudge = false): void {
   const { operands, label } = call;
+  for (const operand of operands) subject.take(operand.text, hasJudge ? OF_OWN_RULES : OPERANDS[role]);
   if (role === 'into') judgeCopies(subject, call);
   else if (role === 'members') judgeMembers(subject, call, operands.slice(1));
   else
@@ -268,6 +287,7 @@ export function judgeRedirects(subject: CommandAnalysis): void {
   for (const { operator, target } of command.redirects) {
     if (!target || isDuplication(operator, target)) continue;
     if (WRITING.has(operator)) {
+      subject.take(`${operator}${target.text}`, 'a file that the shell writes');
       subject.write(target, false);
       subject.noteWritten(target, outputOf({ ...command, redirects: [] }, subject.inquiry));
     } else judgeInput(subject, target);
@@ -281,6 +301,7 @@ const isDuplication = (operator: string, { value }: Argument): boolean =>
 /** A file that is opened for reading, or a network connection in the form of a file. */
 function judgeInput(subject: CommandAnalysis, target: Argument): void {
   const { value } = target;
+  subject.take(`<${target.text}`, 'the standard input');
   if (value?.startsWith('/dev/tcp/') === true || value?.startsWith('/dev/udp/') === true)
     subject.addSideEffect('network', `opens a connection: ${value}`);
   else subject.read(target);

@@ -222,3 +222,39 @@ export function judgeIndex(subject: CommandAnalysis, { shape }: Argument): void 
   if (!KNOWN_INDEX.test(shape))
     subject.add('obfuscated', `installs packages from another index, whose owner can run code: ${shape}`);
 }
+
+/** What the value of an option is taken for, by its role. */
+const VALUES: Readonly<Record<ValueRole, string>> = {
+  text: 'a value without an effect',
+  read: 'a file that is read',
+  write: 'a file that is written',
+  settings: 'a file of settings',
+  into: 'the directory that gets the files',
+  shell: 'text for a shell, judged as commands',
+  source: 'a program in its own language',
+  code: 'code that cannot be judged',
+  program: 'a program that is started',
+  mount: 'files that a container gets',
+  index: 'an index of packages',
+  packages: 'a file that names packages',
+  rename: 'a substitution in the names of files',
+};
+
+/** Notes what options and their values are taken for. Takes the arguments among which they are. */
+export function takeOptions(
+  subject: CommandAnalysis,
+  label: string,
+  { options }: Pick<ParsedArguments, 'options'>,
+  args: readonly Argument[] = [],
+): void {
+  if (!subject.isExplained) return;
+  const known = options.filter(({ spec }) => spec !== undefined);
+  for (const { name, spec, value } of known) {
+    subject.take(name, `an option of ${label}${spec?.class === undefined ? '' : `: ${spec.class}`}`);
+    if (spec?.value !== undefined && value) subject.take(value.text, `the value of ${name}: ${VALUES[spec.value]}`);
+  }
+  for (const { text } of args) {
+    const isKnown = known.some(({ name }) => text.startsWith(name));
+    if (/^-./.test(text) && !isKnown) subject.take(text, `an option of ${label} without an entry of its own`);
+  }
+}
