@@ -177,6 +177,7 @@ export class LlmCalls implements LlmPort {
     );
     const call: ActiveCall = { id, owner: principal, sink, controller, ended: answering.catch(() => undefined) };
     this.#active.add(call);
+    if (sink?.isGone === true) this.detach(sink);
     try {
       const { candidate, content, usage = {}, model, session, use } = await answering;
       const { provider, shellProvider: shell_provider } = candidate;

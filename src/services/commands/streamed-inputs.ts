@@ -62,6 +62,7 @@ export class StreamedInputs {
     if (stdin !== undefined) throw invalid('give stdin or stdin_stream, not both');
     if (this.find(commandId, ownerId)) this.adopt(commandId, ownerId, sink);
     else if (fate() === undefined) this.#open({ commandId, sessionId, sink }, owner);
+    if (sink?.isGone === true) this.detach(sink);
     const settle = () => {
       const known = fate();
       if (known instanceof Promise) void known.then(settle, settle);

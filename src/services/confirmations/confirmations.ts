@@ -156,6 +156,7 @@ export class Confirmations implements AsyncDisposable {
   join(confirmation: Confirmation, { sink }: Caller, wantsToWait: boolean): boolean {
     if (confirmation.mode === 'self' || !wantsToWait) return false;
     if (sink) confirmation.waiting.add(sink);
+    if (sink?.isGone === true) this.detach(sink);
     return true;
   }
 

@@ -41,24 +41,36 @@ describe('a client that goes while its request is being prepared', () => {
     await client[Symbol.asyncDispose]();
     writeFileSync(go, '');
     await using other = await WireClient.connect(daemon.url);
-    await eventually(() => expect(daemon.output).toContain('session opened'));
+    await eventually(() => {
+      expect(daemon.output).toContain('session opened');
+    });
     expect((await other.request('daemon_status', {})).clients).toBe(1);
     await expectNoSessions(daemon);
   });
 
-  it('does not follow the session of a command that begins after that', async () => {
-    await using daemon = await TestDaemon.startCold({ settings: { adapter: SOON, confirmation: ASKING } });
+  it.each([
+    ['does not follow the session of a command that begins after that', 'echo here', SOON],
+    ['does not wait for an operator', 'rm -rf there', {}],
+  ])('%s', async (_title, command, adapter) => {
+    const confirmation = { ...ASKING, mode: 'operator' };
+    await using daemon = await TestDaemon.startCold({ settings: { adapter, confirmation } });
     const client = await WireClient.connect(daemon.url);
     const session = await client.openSession();
     // The next command asks the shell for its names, which does not answer.
     const { stdout } = await client.run('alias x=true; echo $$', session);
     process.kill(Number(stdout), 'SIGSTOP');
-    client.socket.emit('execute_command', { command: 'echo here', session_id: session, stream: true });
+    client.socket.emit('execute_command', { command, session_id: session, stream: true });
     await client.request('daemon_status', {});
     await client[Symbol.asyncDispose]();
     await using other = await WireClient.connect(daemon.url);
-    await eventually(async () => expect((await other.request('daemon_status', {})).clients).toBe(1));
+    await eventually(async () => {
+      expect((await other.request('daemon_status', {})).clients).toBe(1);
+    });
     process.kill(Number(stdout), 'SIGCONT');
-    await expectNoSessions(daemon);
+    if (adapter === SOON) await expectNoSessions(daemon);
+    else
+      await eventually(() => {
+        expect(daemon.output).toContain('confirmation withdrawn');
+      });
   });
 });
