@@ -67,7 +67,7 @@ describe('a worker that is frozen', () => {
     frozen.signal('SIGCONT');
     await eventually(async () => {
       expect((await client.request('list_sessions')).sessions).toHaveLength(2);
-    }, 20_000);
+    });
   });
 });
 

@@ -111,7 +111,7 @@ describe('a worker that was started again', () => {
     worker.daemon.signal('SIGKILL');
     await worker.daemon.exited;
     await cluster.startWorker('worker-4', { cluster: { link_port: Number(new URL(url).port) } });
-    const id = await eventually(() => client.openSession({ placement: { node: 'worker-4' } }), 10_000);
+    const id = await eventually(() => client.openSession({ placement: { node: 'worker-4' } }));
     expect(id).not.toBe(old);
     expect((await client.request('get_session', { session_id: old })).error).toMatchObject({
       code: 'SESSION_NOT_FOUND',

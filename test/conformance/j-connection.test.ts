@@ -156,7 +156,7 @@ const configuration: Trap[] = [
       daemon.signal('SIGHUP');
       await eventually(() => {
         expect(daemon.output).toMatch(/config\.yaml:2:\d+: adapter\.max_output_size/);
-      }, 10_000);
+      });
       const { original_stdout_size, stdout_truncated } = await trap.run('printf %0200d 0');
       expect({ original_stdout_size, stdout_truncated }).toEqual({ original_stdout_size: 200, stdout_truncated: true });
     },

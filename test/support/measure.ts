@@ -12,7 +12,7 @@ const POLL_MS = 10;
 const QUIET_MS = 300;
 
 /** Waits until `check` no longer throws: for facts of the system, such as the end of a process. */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 30_000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 90_000): Promise<T> {
   return vi.waitFor(check, { timeout: timeoutMs, interval: POLL_MS });
 }
 

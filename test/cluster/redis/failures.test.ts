@@ -34,7 +34,7 @@ const openFails = async (withinMs: number): Promise<void> => {
   expect(ms).toBeLessThan(withinMs);
 };
 
-const opensAgain = () => eventually(() => client.openSession(), 10_000);
+const opensAgain = () => eventually(() => client.openSession());
 
 const unavailable = () =>
   eventually(async () => {
@@ -136,7 +136,7 @@ describe.skipIf(!canRunRedis)('a cluster whose Redis', () => {
         status: 'ready',
         registry: 'available',
       });
-    }, 10_000);
+    });
     await Promise.all([lone.stop(), worker.daemon.stop()]);
   });
 

@@ -26,7 +26,7 @@ let worker: TestWorker;
 async function sharedToken(): Promise<string> {
   const token = gateways[0]!.createToken('agent', crypto.randomUUID());
   for (const { url } of gateways) {
-    const client = await eventually(() => WireClient.connect(url, ['websocket'], { token }), 10_000);
+    const client = await eventually(() => WireClient.connect(url, ['websocket'], { token }));
     await client[Symbol.asyncDispose]();
   }
   return token;
@@ -79,7 +79,7 @@ describe.skipIf(!canRunRedis)('in a cluster with Redis', () => {
 
   it('a worker that was frozen for longer than its lease has its sessions again, as a machine that was paused', async () => {
     await using client = await WireClient.connect(gateways[0]!.url, ['websocket'], { token: await sharedToken() });
-    const id = await eventually(() => client.openSession(), 10_000);
+    const id = await eventually(() => client.openSession());
     await client.run('kept=yes', id);
     worker.daemon.signal('SIGSTOP');
     try {
@@ -89,13 +89,13 @@ describe.skipIf(!canRunRedis)('in a cluster with Redis', () => {
           code: 'SESSION_NOT_FOUND',
           details: { reason: 'node_lost', node: 'worker-1' },
         });
-      }, 10_000);
+      });
     } finally {
       worker.daemon.signal('SIGCONT');
     }
     await eventually(async () => {
       expect(await client.run('echo $kept', id)).toMatchObject({ stdout: 'yes\n' });
-    }, 20_000);
+    });
     const keys = await redis.ask((asked) => asked.keys('{shell-adapter}:sessions:worker-1-*'));
     await eventually(async () => {
       expect(await redis.ask((asked) => asked.zrange(keys[0] ?? '', '0', '-1'))).toContain(id);

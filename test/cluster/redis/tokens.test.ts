@@ -17,7 +17,7 @@ let other: TestDaemon;
 
 /** A token that a change on one gateway makes, for a client of the other one. */
 const enter = (daemon: TestDaemon, token: string) => WireClient.connect(daemon.url, ['websocket'], { token });
-const enterSoon = (daemon: TestDaemon, token: string) => eventually(() => enter(daemon, token), 3000);
+const enterSoon = (daemon: TestDaemon, token: string) => eventually(() => enter(daemon, token));
 const refusedSoon = (daemon: TestDaemon, token: string) =>
   eventually(async () => {
     const entered = await enter(daemon, token).catch(() => undefined);

@@ -86,7 +86,7 @@ export class DetachedDaemon implements AsyncDisposable {
     for (const { pid } of holders.filter(isThere)) process.kill(pid, 'SIGTERM');
     await eventually(() => {
       if (holders.some(isThere)) throw new Error('a holder still runs');
-    }, 15_000);
+    });
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

@@ -191,7 +191,7 @@ describe('a worker that is killed', () => {
     const journal = join(options.directory, 'restore.json');
     await eventually(() => {
       expect(readFileSync(journal, 'utf8')).toContain('"phase":"moving"');
-    }, 20_000);
+    });
     worker.kill('SIGKILL');
     await once(worker, 'close');
     expect(existsSync(journal)).toBe(true);
@@ -217,7 +217,7 @@ describe('a daemon that ends', () => {
     const lock = join(folder.path, 'state/checkpoints', store, 'lock');
     await eventually(() => {
       expect(existsSync(lock)).toBe(true);
-    }, 20_000);
+    });
     daemon.signal('SIGKILL');
     await daemon.exited;
     await using successor = await TestDaemon.start({}, folder.path);

@@ -66,7 +66,7 @@ describe.runIf(canSandbox)('in a sandbox', () => {
   const noPrograms = () =>
     eventually(() => {
       expect(programs()).toEqual([]);
-    }, 20_000);
+    });
 
   it('requests of a session share a program, which ends with the session and counts as no command', async () => {
     await noPrograms();
