@@ -42,6 +42,8 @@ const CALLS: Readonly<Record<string, readonly [args: readonly string[], code: nu
   diff: [['checkpoint_none'], 1, /there is no checkpoint checkpoint_none/],
   help: [['exec'], 0, /^Usage: (?:shell-adapter )?exec /],
   history: [[], 0, /^No command is known\.\n/],
+  policy: [['explain', 'rm -rf x'], 0, /the program rm/],
+  request: [['list_sessions'], 0, /"sessions": \[\]/],
   metadata: [[], 0, /^workspace {3}\S/m],
   nodes: [['list'], 0, /not part of a cluster/],
   open: [['--shell', 'none'], 1, /none/],
