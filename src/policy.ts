@@ -1,14 +1,14 @@
 import { isAbsolute } from 'node:path';
 
+import { COMMAND_CLASSES, factsOfFreshShell, POLICY_ACTIONS } from './core/policy/model.js';
 import {
-  COMMAND_CLASSES,
-  type CommandClass,
-  factsOfFreshShell,
-  POLICY_ACTIONS,
-  type PolicyAction,
-  type TakenWord,
-} from './core/policy/model.js';
-import { type ClassActions, decide, type PresetName, PRESETS } from './core/policy/policy.js';
+  type ClassActions,
+  type CommandVerdict,
+  decide,
+  type PolicyVerdict,
+  type PresetName,
+  PRESETS,
+} from './core/policy/policy.js';
 import { compileRule, type PolicyRule, type RuleDefinition } from './core/policy/rules.js';
 
 export type { CommandClass, PolicyAction, TakenWord } from './core/policy/model.js';
@@ -57,33 +57,16 @@ export interface JudgeFacts {
   readonly rules?: readonly RuleDefinition[];
 }
 
-/** What the policy decides on a simple command within a text. */
-export interface JudgedPart {
-  /** Source text, or without the programs around it; at most 200 characters. */
-  readonly text: string;
-  /** Undefined when there is none, or it is known only at run time. */
-  readonly program: string | undefined;
-  readonly action: PolicyAction;
-  readonly class: CommandClass;
-  readonly reasons: readonly string[];
-  /** What each word was taken for. */
-  readonly words: readonly TakenWord[];
-}
+/** What the policy decides on a simple command within a text, and what each of its words was taken for. */
+export type JudgedPart = Required<CommandVerdict>;
 
 /** What the policy decides on a text: as strict as for the worst part of it. */
-export interface Judgement {
-  readonly action: PolicyAction;
-  readonly class: CommandClass;
-  /** Empty for a harmless text; at most 20. */
-  readonly reasons: readonly string[];
+export interface Judgement extends Pick<
+  PolicyVerdict,
+  'action' | 'class' | 'reasons' | 'paths' | 'hasUnknowns' | 'isUnparsable'
+> {
   /** Every simple command, at any depth, in the order in which they were found. */
   readonly commands: readonly JudgedPart[];
-  /** Absolute paths that it names, as far as they are known. */
-  readonly paths: readonly string[];
-  /** A word or a path in it is known only when it runs. */
-  readonly hasUnknowns: boolean;
-  /** The text, or a part of it, cannot be read. */
-  readonly isUnparsable: boolean;
 }
 
 /**

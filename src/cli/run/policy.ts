@@ -80,7 +80,7 @@ async function readFacts({ config, cwd, shell, preset }: Place, context: Context
     ...(shell !== undefined && { shell }),
     ...(preset === undefined ? { classes: confirmation.actions } : { preset }),
     rules: confirmation.rules,
-    ...ownPaths(configuration, adapter.stateDirectory),
+    ...ownPaths(configuration),
   };
 }
 

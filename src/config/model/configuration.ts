@@ -286,7 +286,7 @@ function limitsOf(section: CheckedConfiguration['adapter' | 'llm']): Limits {
  */
 export function ownPaths(
   configuration: Configuration,
-  runtimeParent: string,
+  ...runtimeParents: readonly string[]
 ): Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'> {
   const { adapter, recording, cluster } = configuration;
   const { stateDirectory } = adapter;
@@ -298,7 +298,7 @@ export function ownPaths(
   ]);
   const keys = [cluster.tls.key, cluster.secretFile].filter((path) => path !== undefined);
   return {
-    protectedPaths: [stateDirectory, recording.directory, runtimeParent, ...written],
-    secretPaths: [stateDirectory, recording.directory, runtimeParent, ...keys],
+    protectedPaths: [stateDirectory, recording.directory, ...runtimeParents, ...written],
+    secretPaths: [stateDirectory, recording.directory, ...runtimeParents, ...keys],
   };
 }

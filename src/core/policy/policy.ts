@@ -78,7 +78,8 @@ export interface Policy {
 type ConfirmationCause = CommandClass | 'rule';
 
 /** Verdict on one simple command. */
-interface CommandVerdict {
+export interface CommandVerdict {
+  /** Source text, or without the programs around it; at most 200 characters. */
   readonly text: string;
   /** Undefined when it is unknown before run time, or when there is no program. */
   readonly program: string | undefined;

@@ -5,7 +5,7 @@ import { REQUEST_FACTS } from './request-facts.js';
 
 const NAMES = Object.keys(REQUEST_FACTS) as RequestName[];
 
-/** Roles that may make a request: the least one that it names, and those above. `reaches` gives the owners whose objects a role can access. */
+/** The roles that may make a request: the least one, and those above it. */
 export const rolesFor = (name: RequestName): readonly Role[] =>
   ROLE_NAMES.slice(ROLE_NAMES.indexOf(REQUEST_FACTS[name].role));
 
