@@ -159,9 +159,6 @@ export interface TypingProgram {
   readonly takes: (args: readonly string[]) => boolean;
 }
 
-/** Programs that execute typed input, by name. Programs in no table treat it as data. */
-export type TypingTable = Readonly<Record<string, TypingProgram>>;
-
 /** Whether a file name denotes the terminal, where a script is expected. */
 export const isTerminalName = (arg: string): boolean =>
   /^(?:-|\/dev\/(?:stdin|tty|fd\/0)|\/proc\/[^/]+\/fd\/0)$/.test(arg);

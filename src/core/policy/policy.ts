@@ -120,9 +120,13 @@ export interface PolicyVerdict {
   readonly losses: readonly Loss[];
 }
 
-/** Decides on a request. Never throws. */
-export const decide = (policy: Policy, request: PolicyRequest, facts: PolicyFacts): PolicyVerdict =>
-  decideInspected(policy, request, inspect(request, facts));
+/** Decides on a request, by what is known about programs. Never throws. */
+export const decide = (
+  policy: Policy,
+  request: PolicyRequest,
+  facts: PolicyFacts,
+  programs = PROGRAMS,
+): PolicyVerdict => decideInspected(policy, request, inspect(request, facts, programs));
 
 /** Verdict on input for a program that executes typed input. */
 export interface TypingVerdict extends PolicyVerdict {

@@ -1,53 +1,41 @@
-import type { ProgramFamily, WrapperSpec } from './program-family.js';
-import type { TypingProgram } from './model.js';
-import type { ProgramPlaces } from './path-kinds.js';
+import type { PathPatterns, ProgramPlaces } from './path-kinds.js';
 import { compilePatterns } from './path-patterns.js';
 import { baseName } from './paths.js';
+import { type EntryRules, type ProgramEntries, type ProgramEntry, readEntries } from './program-entries.js';
 import type { ProgramSpec } from './subject/program-spec.js';
+import { wordsOf } from './typed-input.js';
 import type { Argument } from './words/argument.js';
-import type {
-  DirectoryChange,
-  KnownOutput,
-  ListedNames,
-  ListedPlaces,
-  PlainSubstitution,
-  ProgramKnowledge,
-  ProgramTrait,
-  VariableRule,
-} from './words/program-knowledge.js';
+import type { PlainSubstitution, ProgramTrait, VariableRule } from './words/program-knowledge.js';
+
+/** All that the policy knows about a group of related programs. No program is in two families. */
+export interface ProgramFamily {
+  readonly name: string;
+  /** An entry for each program, in the notation of `program-entries.ts`. */
+  readonly entries: string;
+  /** What entries cannot say. */
+  readonly rules?: EntryRules;
+  /** Further names with the trait `runnable`. */
+  readonly runnable?: RegExp;
+  /** Variables that change what its programs do. Rules of the shell itself come before them. */
+  readonly variables?: readonly VariableRule[];
+  /** Variables whose value its programs run as a command. */
+  readonly commandVariables?: RegExp;
+  /** Files that determine what its programs run later, or trust, separated by blanks. */
+  readonly startupPaths?: string;
+  /** Files among them that neither run nor are trusted. */
+  readonly harmlessPaths?: PathPatterns;
+  /** Substitutions that always print one plain word. */
+  readonly substitutions?: readonly PlainSubstitution[];
+}
 
 /** Spec of a program that only shows information. */
 const READ_ONLY: ProgramSpec = { class: 'read', operands: 'text' };
 
-/** Tables of a family, by program name. */
-type TableKey =
-  | 'programs'
-  | 'wrappers'
-  | 'showing'
-  | 'typing'
-  | 'equivalents'
-  | 'outputs'
-  | 'lists'
-  | 'finds'
-  | 'directories';
-type Entry<K extends TableKey> = NonNullable<ProgramFamily[K]>[string];
-
-/** Everything that is known about programs, joined from families. */
-export class ProgramCatalog implements ProgramKnowledge {
-  readonly #specs: ReadonlyMap<string, ProgramSpec>;
-  readonly #wrappers: ReadonlyMap<string, WrapperSpec>;
-  readonly #showing: ReadonlyMap<string, RegExp>;
-  readonly #typing: ReadonlyMap<string, TypingProgram>;
-  readonly #equivalents: ReadonlyMap<string, string>;
-  readonly #outputs: ReadonlyMap<string, KnownOutput>;
-  readonly #lists: ReadonlyMap<string, ListedNames>;
-  readonly #finds: ReadonlyMap<string, ListedPlaces>;
-  readonly #directories: ReadonlyMap<string, DirectoryChange>;
-  readonly #substitutions: readonly PlainSubstitution[];
-  readonly #traits: ReadonlyMap<ProgramTrait, ReadonlySet<string>>;
-  readonly #variables: readonly VariableRule[];
-  readonly #commandVariables: readonly RegExp[];
-  readonly #runnable: readonly RegExp[];
+/** Everything that is known about programs, joined from families. Names are plain: see `plainName`. */
+export class ProgramCatalog {
+  readonly #entries: ReadonlyMap<string, ProgramEntry>;
+  readonly #traits = new Map<ProgramTrait, Set<string>>();
+  readonly #families: readonly ProgramFamily[];
   readonly #versioned: RegExp;
   /** Programs with subcommands or options that run commands. */
   readonly #withSubcommands: ReadonlySet<string>;
@@ -56,45 +44,31 @@ export class ProgramCatalog implements ProgramKnowledge {
   readonly places: ProgramPlaces;
 
   constructor(families: readonly ProgramFamily[]) {
-    this.#specs = join(families, 'programs');
-    this.#wrappers = join(families, 'wrappers');
-    this.#showing = join(families, 'showing');
-    this.#typing = join(families, 'typing');
-    this.#equivalents = join(families, 'equivalents');
-    this.#outputs = join(families, 'outputs');
-    this.#lists = join(families, 'lists');
-    this.#finds = join(families, 'finds');
-    this.#directories = join(families, 'directories');
-    this.#substitutions = families.flatMap(({ substitutions = [] }) => substitutions);
-    this.#variables = families.flatMap(({ variables = [] }) => variables);
-    this.#commandVariables = families.flatMap(({ commandVariables }) => commandVariables ?? []);
+    this.#families = families;
+    this.#entries = new Map(families.flatMap((family) => [...entriesOf(family).entries]));
+    for (const [name, { traits }] of this.#entries) {
+      for (const trait of traits) this.#traits.set(trait, (this.#traits.get(trait) ?? new Set()).add(name));
+    }
     this.places = {
-      startup: compilePatterns(families.flatMap(({ startupPaths = [] }) => startupPaths)),
+      startup: compilePatterns(families.flatMap(({ startupPaths }) => [...wordsOf(startupPaths)])),
       harmless: compilePatterns(families.flatMap(({ harmlessPaths = [] }) => harmlessPaths)),
     };
-    this.#traits = joinTraits(families);
-    this.#runnable = families.flatMap(({ runnable }) => runnable ?? []);
     this.#versioned = new RegExp(`^(${[...(this.#traits.get('versioned') ?? [])].join('|')})-?[\\d.]+$`);
     this.#withSubcommands = new Set(
-      [...this.#wrappers.keys()].flatMap((label) => (label.includes(' ') ? label.split(' ', 1) : [])),
+      [...this.#entries].flatMap(([label, { wrapper }]) => (wrapper && label.includes(' ') ? label.split(' ', 1) : [])),
     );
   }
 
-  /** Spec of a program; undefined when it is in no table. */
-  specOf(name: string): ProgramSpec | undefined {
-    return this.#specs.get(name);
+  /** What is known of a program, or of a program and its subcommand or option, separated by a blank. */
+  entryOf(label: string): ProgramEntry | undefined {
+    return this.#entries.get(label);
   }
 
-  /** Spec of a program whose arguments only show information; undefined when that is not certain. */
-  showingSpecOf(name: string, args: readonly Argument[]): ProgramSpec | undefined {
-    const pattern = this.#showing.get(name);
-    if (!pattern || !args.every(isPlain)) return undefined;
-    return pattern.test(args.map(({ value }) => value).join(' ')) ? READ_ONLY : undefined;
-  }
-
-  /** Spec of a wrapper: a name, or a name and its subcommand or option, separated by a blank. */
-  wrapperOf(label: string): WrapperSpec | undefined {
-    return this.#wrappers.get(label);
+  /** How a program is judged with these arguments: as one that only shows something, where that is certain. */
+  specFor(name: string, args: readonly Argument[]): ProgramSpec | undefined {
+    const { showing, spec } = this.#entries.get(name) ?? {};
+    const isShown = showing && args.every(isPlain) && showing.test(args.map(({ value }) => value).join(' '));
+    return isShown === true ? READ_ONLY : spec;
   }
 
   /** Whether subcommands or options of a program run commands. */
@@ -102,16 +76,13 @@ export class ProgramCatalog implements ProgramKnowledge {
     return this.#withSubcommands.has(name);
   }
 
-  /** Program that a subcommand is equivalent to. The label is the name and the subcommand, separated by a blank. */
-  equivalentOf(label: string): string | undefined {
-    return this.#equivalents.get(label);
-  }
-
-  /** Whether any table contains a program. */
+  /** Whether it is known what a program does. */
   isKnown(name: string): boolean {
-    return this.#specs.has(name) || this.#wrappers.has(name);
+    const { spec, wrapper } = this.#entries.get(name) ?? {};
+    return (spec ?? wrapper) !== undefined;
   }
 
+  /** Name of a program as used in the entries: without its directory and its version. */
   plainName(name: string): string {
     // zsh: `=rm` expands to the path of rm.
     const base = baseName(name.startsWith('=') ? name.slice(1) : name);
@@ -122,56 +93,39 @@ export class ProgramCatalog implements ProgramKnowledge {
     return this.#traits.get(trait)?.has(name) === true;
   }
 
+  /** Whether a word among arguments is more likely to be a program than another kind of name. */
   isRunnable(word: string): boolean {
-    return this.has(this.plainName(word), 'runnable') || this.#runnable.some((pattern) => pattern.test(baseName(word)));
+    if (this.has(this.plainName(word), 'runnable')) return true;
+    return this.#families.some(({ runnable }) => runnable?.test(baseName(word)));
   }
 
-  typingOf(name: string): TypingProgram | undefined {
-    return this.#typing.get(name);
-  }
-
-  outputOf(name: string): KnownOutput | undefined {
-    return this.#outputs.get(name);
-  }
-
-  listedBy(name: string): ListedNames | undefined {
-    return this.#lists.get(name);
-  }
-
-  listedBelow(name: string): ListedPlaces | undefined {
-    return this.#finds.get(name);
-  }
-
-  directoryChangeOf(name: string): DirectoryChange | undefined {
-    return this.#directories.get(name);
-  }
-
+  /** Sample of the word that a substitution prints; undefined when it is unknown. */
   printedBy(substitution: string): string | undefined {
-    return this.#substitutions.find(([text]) => text.test(substitution))?.[1];
+    for (const { substitutions = [] } of this.#families) {
+      const known = substitutions.find(([text]) => text.test(substitution));
+      if (known) return known[1];
+    }
+    return undefined;
   }
 
+  /** Effect of setting a variable that a program follows; undefined when no family has a rule for it. */
   variableRuleOf(name: string): VariableRule | undefined {
-    return this.#variables.find(({ names }) => names.test(name));
+    return this.#families.flatMap(({ variables = [] }) => variables).find(({ names }) => names.test(name));
   }
 
+  /** Whether a program runs the value of a variable as a command, as make does with `CC`. */
   isCommandVariable(name: string): boolean {
-    return this.#commandVariables.some((names) => names.test(name));
+    return this.#families.some(({ commandVariables }) => commandVariables?.test(name));
   }
 }
 
-const join = <K extends TableKey>(families: readonly ProgramFamily[], key: K): ReadonlyMap<string, Entry<K>> =>
-  new Map(families.flatMap((family) => Object.entries<Entry<K>>((family[key] ?? {}) as Record<string, Entry<K>>)));
-
-function joinTraits(families: readonly ProgramFamily[]): ReadonlyMap<ProgramTrait, ReadonlySet<string>> {
-  const joined = new Map<ProgramTrait, Set<string>>();
-  for (const { traits = {} } of families) {
-    for (const [trait, names] of Object.entries(traits) as [ProgramTrait, string][]) {
-      const known = joined.get(trait) ?? new Set<string>();
-      for (const name of names.split(' ')) known.add(name);
-      joined.set(trait, known);
-    }
+/** The entries of a family. Throws an error that names the family, if one cannot be read. */
+export function entriesOf({ name, entries, rules }: ProgramFamily): ProgramEntries {
+  try {
+    return readEntries(entries, rules);
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`, { cause: error });
   }
-  return joined;
 }
 
 /** Known, a single word, and never an option. */

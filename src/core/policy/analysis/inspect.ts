@@ -3,6 +3,7 @@ import { parse } from 'unbash';
 import { type CommandClass, type Finding, type JudgedCommand, POLICY_LIMITS, type PolicyFacts } from '../model.js';
 import { type AnalysisFacts, isSecret } from '../path-kinds.js';
 import { directoryOf, resolvePath } from '../paths.js';
+import type { ProgramCatalog } from '../program-catalog.js';
 import { PROGRAMS } from '../programs/programs.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
@@ -108,11 +109,11 @@ const KEYWORDS =
   );
 
 /** Analyses the effects of a request from its text alone. Never throws; what exceeds a limit is `obfuscated`. */
-export function inspect(request: PolicyRequest, facts: PolicyFacts): Inspection {
-  const inspector = new Inspector(facts);
+export function inspect(request: PolicyRequest, facts: PolicyFacts, programs = PROGRAMS): Inspection {
+  const inspector = new Inspector(facts, programs);
   inspector.run(request);
   const { commands, notes, changesNames, isUnparsable } = inspector;
-  const mayLink = commands.some(({ program = '' }) => PROGRAMS.has(program, 'links'));
+  const mayLink = commands.some(({ program = '' }) => programs.has(program, 'links'));
   const judged = mayLink ? commands.map((command) => withoutDoubtfulLosses(command, facts.workspace)) : commands;
   return { commands: judged, notes, changesNames, isUnparsable };
 }
@@ -130,7 +131,7 @@ class Inspector implements AnalysisContext, Inspection {
   readonly facts: AnalysisFacts;
   readonly commands: JudgedCommand[] = [];
   readonly notes: Finding[] = [];
-  readonly programs = PROGRAMS;
+  readonly programs: ProgramCatalog;
   readonly written = new WrittenFiles();
   changesNames = false;
   isUnparsable = false;
@@ -141,8 +142,9 @@ class Inspector implements AnalysisContext, Inspection {
   readonly #ownFunctions = new Map<string, readonly string[]>();
   #nodes = 0;
 
-  constructor(facts: PolicyFacts) {
-    this.facts = { places: PROGRAMS.places, ...facts };
+  constructor(facts: PolicyFacts, programs: ProgramCatalog) {
+    this.programs = programs;
+    this.facts = { places: programs.places, ...facts };
     this.#aliases = new Map(facts.aliases);
     this.#functions = new Map(facts.functions);
   }

@@ -1,6 +1,6 @@
 import { type Argument, literal } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
-import type { JudgedCommand, PolicyFacts } from '../model.js';
+import type { JudgedCommand } from '../model.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import {
   judgeEditing,
@@ -13,7 +13,6 @@ import {
   judgeRedirects,
   judgeVerbs,
 } from '../subject/judge-program.js';
-import { PROGRAMS } from '../programs/programs.js';
 import { isStandardProgram } from '../words/program-knowledge.js';
 import { judgeWrittenProgram } from '../subject/inline-source.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
@@ -25,9 +24,9 @@ import { judgeWrapper } from './unwrap.js';
 /** Judges a simple command: its assignments, the files it opens, and its program. */
 export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry: AnalysisContext): JudgedCommand {
   const { name } = command;
-  const program = name && programNamedBy(name, inquiry.facts);
+  const program = name && programNamedBy(name, inquiry);
   const subject = new CommandAnalysis(command, scope, inquiry, program);
-  if (name && subject.isExplained) subject.take(name.text, describeProgram(program));
+  if (name && subject.isExplained) subject.take(name.text, describeProgram(subject, program));
   judgeAssignments(subject, command.assignments);
   judgeRedirects(subject);
   if (program !== undefined) {
@@ -41,20 +40,20 @@ export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry
 }
 
 /** What the name of a program is taken for. */
-function describeProgram(program: string | undefined): string {
+function describeProgram({ inquiry }: CommandAnalysis, program: string | undefined): string {
   if (program === undefined) return 'a program that is known only at run time';
-  if (PROGRAMS.wrapperOf(program)) return `the program ${program}, which runs another one`;
-  const spec = PROGRAMS.specOf(program);
+  const { wrapper, spec } = inquiry.programs.entryOf(program) ?? {};
+  if (wrapper) return `the program ${program}, which runs another one`;
   if (!spec) return `${program}, which is in no table`;
   return `the program ${program}${spec.judge ? ', judged by rules of its own' : `: ${spec.class}`}`;
 }
 
 /** The program that a word names; undefined when it is known only at run time. */
-function programNamedBy(name: Argument, { shell }: PolicyFacts): string | undefined {
+function programNamedBy(name: Argument, { facts: { shell }, programs }: AnalysisContext): string | undefined {
   // zsh: `$~x` and `$=x` are variables.
   const isZshVariable = shell === 'zsh' && !name.isQuoted && name.text.startsWith('$');
   if (name.isGlob || name.isSample || name.isProcess || isZshVariable) return undefined;
-  return name.value === undefined ? undefined : PROGRAMS.plainName(name.value);
+  return name.value === undefined ? undefined : programs.plainName(name.value);
 }
 
 function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string): void {
@@ -68,12 +67,12 @@ function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string)
 
 /** Judges a program by what the tables say about it. */
 function judgeByTables(subject: CommandAnalysis, program: string): void {
-  const wrapper = PROGRAMS.wrapperOf(program);
+  const wrapper = subject.inquiry.programs.entryOf(program)?.wrapper;
   if (wrapper) {
     judgeWrapper(subject, program, wrapper);
     return;
   }
-  const spec = PROGRAMS.showingSpecOf(program, subject.args) ?? PROGRAMS.specOf(program);
+  const spec = subject.inquiry.programs.specFor(program, subject.args);
   if (spec) judgeKnown(subject, spec, program);
   else judgeUnknown(subject, program);
 }
@@ -85,14 +84,14 @@ function judgeKnown(subject: CommandAnalysis, spec: ProgramSpec, program: string
   judgeOutputs(subject, spec.options ?? {});
   judgeOptionPaths(subject, spec.options ?? {});
   // What git and its like are given in options are messages and patterns.
-  if (!PROGRAMS.has(program, 'history')) judgeExecuted(subject);
+  if (!subject.inquiry.programs.has(program, 'history')) judgeExecuted(subject);
 }
 
 /** A name without a slash: the session may have given it another meaning. */
 function judgeLookup(subject: CommandAnalysis, program: string): void {
-  const { facts } = subject.inquiry;
+  const { facts, programs } = subject.inquiry;
   if (facts.areNamesUnknown) subject.add('execute', `${program} may be an alias or a function`);
-  else if (facts.isPathChanged && !PROGRAMS.has(program, 'builtin'))
+  else if (facts.isPathChanged && !programs.has(program, 'builtin'))
     subject.add('execute', `${program} may be another program: PATH was changed`);
 }
 
@@ -110,10 +109,10 @@ function judgeFileAsProgram(subject: CommandAnalysis, calledAs: string): void {
  * @returns whether the judgement is complete
  */
 function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
-  if (!PROGRAMS.runsBySubcommand(program)) return false;
+  if (!subject.inquiry.programs.runsBySubcommand(program)) return false;
   const { args } = subject;
-  const spec = PROGRAMS.specOf(program);
-  const readings = [...optionsAsSubcommands(program, args), ...subcommandsIn(args, spec?.options ?? {})];
+  const spec = subject.inquiry.programs.entryOf(program)?.spec;
+  const readings = [...optionsAsSubcommands(subject, program), ...subcommandsIn(args, spec?.options ?? {})];
   // Where the first reading is in doubt, the tables judge all of them as well.
   const judged = readings.map((reading) => judgeSubcommandOf(subject, program, reading) && reading.isCertain);
   if (judged[0] !== true) return false;
@@ -122,9 +121,10 @@ function judgeByFirstWord(subject: CommandAnalysis, program: string): boolean {
 }
 
 /** Some programs have an option in place of a subcommand. */
-function optionsAsSubcommands(program: string, args: readonly Argument[]): readonly SubcommandReading[] {
+function optionsAsSubcommands({ inquiry, args }: CommandAnalysis, program: string): readonly SubcommandReading[] {
   return args.flatMap((name, index) => {
-    const isOne = name.shape.startsWith('-') && PROGRAMS.wrapperOf(`${program} ${name.shape}`) !== undefined;
+    const isOne =
+      name.shape.startsWith('-') && inquiry.programs.entryOf(`${program} ${name.shape}`)?.wrapper !== undefined;
     return isOne ? [{ name, rest: args.slice(index + 1), isCertain: true }] : [];
   });
 }
@@ -132,11 +132,10 @@ function optionsAsSubcommands(program: string, args: readonly Argument[]): reado
 /** Judges the command that one subcommand runs; returns false when it runs none. */
 function judgeSubcommandOf(subject: CommandAnalysis, program: string, { name, rest }: SubcommandReading): boolean {
   const label = `${program} ${name.value ?? ''}`;
-  const wrapper = PROGRAMS.wrapperOf(label);
-  const equivalent = PROGRAMS.equivalentOf(label);
+  const { wrapper, sameAs } = subject.inquiry.programs.entryOf(label) ?? {};
   if (wrapper) judgeWrapper(subject, label, wrapper, rest);
-  else if (equivalent !== undefined) subject.runWords([literal(equivalent), ...rest]);
-  return wrapper !== undefined || equivalent !== undefined;
+  else if (sameAs !== undefined) subject.runWords([literal(sameAs), ...rest]);
+  return wrapper !== undefined || sameAs !== undefined;
 }
 
 /** Letters that resemble ASCII letters. */
@@ -158,9 +157,9 @@ function judgeUnknown(subject: CommandAnalysis, program: string): void {
   judgeExecuted(subject);
   judgeVerbs(subject);
   judgeHooks(subject);
-  const inner = args.findIndex(({ value }) => value !== undefined && PROGRAMS.isRunnable(value));
+  const inner = args.findIndex(({ value }) => value !== undefined && subject.inquiry.programs.isRunnable(value));
   if (inner !== -1 && inner < args.length - 1) subject.runWords(args.slice(inner));
-  judgeGivenTexts(subject, program);
+  judgeGivenTexts(subject);
   for (const arg of subject.args) if (arg.value?.includes('/') === true) subject.read(arg);
 }
 

@@ -1,4 +1,4 @@
-import type { WrapperSpec } from '../program-family.js';
+import type { WrapperSpec } from '../program-entries.js';
 import { resolvePath } from '../paths.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
@@ -86,7 +86,7 @@ const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
 
 /** Judges a program that runs another one, and the program that it runs. */
 export function judgeWrapper(subject: CommandAnalysis, label: string, spec: WrapperSpec, args = subject.args): void {
-  if (spec.class) subject.add(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
+  if (spec.class !== 'read') subject.add(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
   if (spec.sendsInput === true) judgeSentInput(subject, label);
   const call = readCall(subject, label, spec, args);
   if (!call) return;

@@ -36,7 +36,8 @@ function listOf(
   if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return {};
   const { programs } = inquiry;
   if (FILTERS.test(program) && stdin?.kind === 'unknown') return { below: stdin.below };
-  return { names: programs.listedBy(program)?.(args), below: programs.listedBelow(program)?.(args) };
+  const { lists, finds } = programs.entryOf(program) ?? {};
+  return { names: lists?.(args), below: finds?.(args) };
 }
 
 /**

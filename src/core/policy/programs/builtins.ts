@@ -1,44 +1,158 @@
 import { kindOf } from '../path-kinds.js';
 import { normalizePath, resolvePath } from '../paths.js';
-import type { ProgramExamples, ProgramFamily } from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import { judgeAssignments, noteVariable } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { HIDDEN_COMMAND } from '../subject/expansions.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 import { knownValues } from '../subject/read-command.js';
 import { type Argument, UNKNOWN } from '../words/argument.js';
 import type { DirectoryChange, KnownOutput } from '../words/program-knowledge.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: ['echo hello', 'print -l a b', 'unset -f f', 'trap ls INT', 'unalias a'],
-  execute: ['alias a=b', 'r x'],
-  interactive: ['exec zsh'],
-  destructive: [
-    "mapfile -C 'rm x' a",
-    "complete -C 'rm x' ls",
-    "compgen -C 'rm x'",
-    "builtin eval 'rm x'",
-    'command rm x',
-    'noglob rm x',
-    'repeat 3 rm x',
-    'chdir / rm x',
-  ],
-  obfuscated: [
-    'printf -v PATH %s /x',
-    'export PATH=/x',
-    'eval "$x"',
-    'source x',
-    'set -k',
-    'bind -x \'"a": rm x\'',
-    'hash ls=/bin/rm',
-    'enable -f x y',
-    'history -c',
-    'fc -s',
-    "emulate sh -c 'rm x'",
-    'zmodload zsh/files',
-  ],
-};
+const ENTRIES = String.raw`
+: dirs jobs fg bg disown umask ulimit times type help exit return break continue shift caller suspend logout bye \
+    limit unlimit rehash where whence <text>: read
+  is builtin
+  e.g. jobs: read
+  is variables of shift
+echo <text>: read
+  is builtin unread
+  prints echoed
+  e.g. echo hello: read
+cd <text>: read
+  is builtin
+  enters home
+  e.g. cd x: read
+pushd <text>: read
+  is builtin
+  enters directory
+  e.g. pushd x: read
+popd <text>: read
+  is builtin
+  enters unknown
+  e.g. popd x: read
+chdir: read
+  runs after 1, elsewhere
+  is builtin
+  enters directory
+  e.g. chdir / rm x: destructive
+printf <text>: read
+  rule names
+  is builtin unread variables
+  prints printed
+  e.g. printf -v PATH %s /x: obfuscated
+print <text>: read
+  rule print
+  is builtin
+  e.g. print -l a b: read
+read let unset getopts test [ vared integer float wait <text>: read
+  rule names
+  is builtin
+  is variables of read let unset getopts vared wait
+  is metadata of test [
+  is declares of integer float
+  e.g. unset -f f: read
+declare typeset export readonly local <text>: read
+  rule declaration
+  is builtin declares variables
+  e.g. export PATH=/x: obfuscated
+eval <text>: read
+  rule eval
+  is builtin runnable variables anyVariable
+  e.g. eval "$x": obfuscated
+source . <text>: read
+  rule source
+  is builtin variables anyVariable
+  e.g. source x: obfuscated
+alias <text>: read
+  rule alias
+  is builtin variables
+  e.g. alias a=b: execute
+trap <text>: read
+  rule trap
+  is builtin variables anyVariable
+  e.g. trap ls INT: read
+unalias unfunction unhash <text>: read
+  rule changesNames
+  is builtin
+  e.g. unalias a: read
+set shopt setopt unsetopt <text>: read
+  rule shellOptions
+  is builtin
+  is variables of set
+  e.g. set -k: obfuscated
+mapfile readarray <text>: read
+  -C = shell
+  -d -n -O -s -u -c = text
+  rule names
+  is builtin variables
+  e.g. mapfile -C 'rm x' a: destructive
+complete <text>: read
+  -C = shell
+  -F -A -G -W -P -S -X -o = text
+  is builtin
+  e.g. complete -C 'rm x' ls: destructive
+compgen <text>: read
+  -C = shell
+  -F -A -G -P -S -X -o = text
+  -W = code
+  is builtin
+  e.g. compgen -C 'rm x': destructive
+bind <text>: read
+  -x = text ! obfuscated binds a command to a key
+  -f = text ! obfuscated
+  is builtin
+  e.g. bind -x '"a": rm x': obfuscated
+hash <text>: read
+  -p = text ! obfuscated changes which program a name refers to
+  rule hash
+  is builtin
+  e.g. hash ls=/bin/rm: obfuscated
+enable <text>: execute
+  -f = text ! obfuscated loads code into the shell
+  rule changesNames
+  is builtin
+  e.g. enable -f x y: obfuscated
+history <text>: read
+  -c -d -w -a -n -r -s = text ! obfuscated changes the command history
+  -p
+  is builtin
+  e.g. history -c: obfuscated
+fc <text>: obfuscated runs commands from the history
+  -l
+  is builtin
+  e.g. fc -s: obfuscated
+r <text>: execute
+  is builtin
+  e.g. r x: execute
+emulate <text>: obfuscated changes how the shell reads text
+  -c = shell
+  is builtin variables anyVariable
+  e.g. emulate sh -c 'rm x': obfuscated
+zmodload autoload zle sched zcompile zargs bindkey functions disable zstyle zformat ztcp zsocket zpty zf_rm zf_mv \
+    zf_ln zf_chmod zf_chown <text>: obfuscated changes the shell itself
+  rule changesNames
+  is builtin
+  is variables anyVariable of zmodload
+  e.g. zmodload zsh/files: obfuscated
+builtin noglob nocorrect -: read
+  runs
+  is prefix
+  e.g. builtin eval 'rm x': destructive; noglob rm x: destructive
+command: read
+  runs asks -v -V
+  is prefix
+  e.g. command rm x: destructive
+exec: read
+  runs redirects-shell
+  -a = text
+  is prefix
+  e.g. exec zsh: interactive
+repeat: read
+  runs after 1
+  e.g. repeat 3 rm x: destructive
+select coproc:
+  is variables
+`;
 
 /** The escapes of a format that all shells resolve alike: sh leaves `\x72` as it stands, for one. */
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -276,7 +390,7 @@ const MISLEADING =
   /^(?:no)?(?:keyword|autocd|cdablevars|cdspell|promptsubst|rcquotes|cshjunkiequotes|ignorebraces|ignoreclosebraces|shfileexpansion|globsubst|shwordsplit|kshglob|shglob|banghist|shinstdin)$/;
 
 /** `set` and `shopt`: most options affect only the session. */
-function judgeHistory(subject: CommandAnalysis): void {
+function judgeShellOptions(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   if (words.includes('history') || words.includes('+H'))
     subject.add('obfuscated', 'changes what the command history records');
@@ -289,99 +403,6 @@ function judgeHistory(subject: CommandAnalysis): void {
   if (words.some((word) => /^(?:expand_aliases|aliases|posix|compat\d+|xtrace)$/.test(word)))
     subject.inquiry.noteNamesChange();
 }
-
-const text = { operands: 'text' } as const;
-
-/** Commands that shells run internally. */
-const SPECS: ProgramTable = {
-  ...each(
-    ': echo cd pushd popd dirs jobs fg bg disown umask ulimit times type help exit return break continue shift caller suspend logout chdir bye limit unlimit rehash where whence',
-    { class: 'read', ...text },
-  ),
-  printf: { class: 'read', ...text, judge: judgeNames },
-  print: { class: 'read', ...text, judge: judgePrint },
-  ...each('read let unset getopts test [ vared integer float wait', { class: 'read', ...text, judge: judgeNames }),
-  ...each('declare typeset export readonly local', { class: 'read', ...text, judge: judgeDeclaration }),
-  ...each('eval', { class: 'read', ...text, judge: judgeEval }),
-  ...each('source .', { class: 'read', ...text, judge: judgeSource }),
-  ...each('alias', { class: 'read', ...text, judge: judgeAlias }),
-  trap: { class: 'read', ...text, judge: judgeTrap },
-  ...each('unalias unfunction unhash', {
-    class: 'read',
-    ...text,
-    judge: (subject) => {
-      subject.inquiry.noteNamesChange();
-    },
-  }),
-  ...each('set shopt setopt unsetopt', { class: 'read', ...text, judge: judgeHistory }),
-  ...each('mapfile readarray', {
-    class: 'read',
-    ...text,
-    options: { '-C': { value: 'shell' }, ...valued('-d -n -O -s -u -c') },
-    judge: judgeNames,
-  }),
-  complete: { class: 'read', ...text, options: { '-C': { value: 'shell' }, ...valued('-F -A -G -W -P -S -X -o') } },
-  compgen: {
-    class: 'read',
-    ...text,
-    options: { '-C': { value: 'shell' }, ...valued('-F -A -G -P -S -X -o'), '-W': { value: 'code' } },
-  },
-  bind: {
-    class: 'read',
-    ...text,
-    options: {
-      '-x': { class: 'obfuscated', reason: 'binds a command to a key', value: 'text' },
-      '-f': { class: 'obfuscated', value: 'text' },
-    },
-  },
-  hash: {
-    class: 'read',
-    ...text,
-    options: { '-p': { class: 'obfuscated', reason: 'changes which program a name refers to', value: 'text' } },
-    judge: (subject) => {
-      judgeNames(subject);
-      // zsh: `hash ls=/bin/rm`.
-      if (!subject.args.some(({ shape }) => /^[^-=]+=/.test(shape))) return;
-      subject.add('obfuscated', 'hash changes which program a name refers to');
-      subject.inquiry.noteNamesChange();
-    },
-  },
-  enable: {
-    class: 'execute',
-    ...text,
-    options: { '-f': { class: 'obfuscated', reason: 'loads code into the shell', value: 'text' } },
-    judge: (subject) => {
-      subject.inquiry.noteNamesChange();
-    },
-  },
-  history: {
-    class: 'read',
-    ...text,
-    options: {
-      ...each('-c -d -w -a -n -r -s', { class: 'obfuscated', reason: 'changes the command history', value: 'text' }),
-      '-p': {},
-    },
-  },
-  fc: { class: 'obfuscated', reason: 'runs commands from the history', ...text, options: { '-l': {} } },
-  r: { class: 'execute', ...text },
-  emulate: {
-    class: 'obfuscated',
-    reason: 'changes how the shell reads text',
-    ...text,
-    options: { '-c': { value: 'shell' } },
-  },
-  ...each(
-    'zmodload autoload zle sched zcompile zargs bindkey functions disable zstyle zformat ztcp zsocket zpty zf_rm zf_mv zf_ln zf_chmod zf_chown',
-    {
-      class: 'obfuscated',
-      reason: 'changes the shell itself',
-      ...text,
-      judge: (subject) => {
-        subject.inquiry.noteNamesChange();
-      },
-    },
-  ),
-};
 
 /** `cd`, `pushd` and similar builtins; without an operand, `atHome` tells whether the home directory is entered. */
 const enters =
@@ -409,31 +430,37 @@ const printed: KnownOutput = ({ args }) => {
   return format === undefined || format.startsWith('-') ? undefined : formatted(format, rest);
 };
 
+/** Names may have another meaning afterwards. */
+function judgeChangesNames({ inquiry }: CommandAnalysis): void {
+  inquiry.noteNamesChange();
+}
+
+/** `hash`; in zsh also `hash ls=/bin/rm`. */
+function judgeHash(subject: CommandAnalysis): void {
+  judgeNames(subject);
+  if (!subject.args.some(({ shape }) => /^[^-=]+=/.test(shape))) return;
+  subject.add('obfuscated', 'hash changes which program a name refers to');
+  subject.inquiry.noteNamesChange();
+}
+
 /** Commands that shells run internally. */
 export const BUILTINS: ProgramFamily = {
   name: 'builtins',
-  programs: SPECS,
-  wrappers: {
-    builtin: {},
-    command: { asks: ['-v', '-V'] },
-    exec: { options: valued('-a'), redirectsShell: true },
-    ...each('noglob nocorrect -', {}),
-    repeat: { skips: 1 },
-    // Also a subcommand of `cmake -E`, followed by a directory and a command.
-    chdir: { skips: 1, isElsewhere: true },
+  entries: ENTRIES,
+  rules: {
+    judges: {
+      names: judgeNames,
+      print: judgePrint,
+      declaration: judgeDeclaration,
+      eval: judgeEval,
+      source: judgeSource,
+      alias: judgeAlias,
+      trap: judgeTrap,
+      changesNames: judgeChangesNames,
+      shellOptions: judgeShellOptions,
+      hash: judgeHash,
+    },
+    prints: { echoed, printed },
+    enters: { home: enters(true), directory: enters(false), unknown: () => [undefined] },
   },
-  traits: {
-    builtin: Object.keys(SPECS).join(' '),
-    prefix: 'command builtin exec noglob nocorrect -',
-    runnable: 'eval',
-    metadata: 'test [',
-    unread: 'echo printf true',
-    declares: 'declare typeset local export readonly integer float',
-    variables:
-      'read mapfile readarray printf getopts let declare typeset local readonly export unset eval source . wait select vared coproc set shift alias trap zmodload emulate',
-    anyVariable: 'eval source . trap emulate zmodload',
-  },
-  outputs: { echo: echoed, printf: printed },
-  directories: { ...each('pushd chdir', enters(false)), cd: enters(true), popd: () => [undefined] },
-  examples: EXAMPLES,
 };

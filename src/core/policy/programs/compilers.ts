@@ -1,18 +1,39 @@
-import type { ProgramExamples, ProgramFamily } from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import { RUNTIME_OPTIONS } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeGivenTexts } from '../subject/listed-files.js';
 import { tailOf } from '../subject/options.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
 import type { Argument } from '../words/argument.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: ['go version'],
-  execute: ['rustc x.rs', 'cargo test', 'rustup show'],
-  exfiltration: ['cargo publish'],
-  obfuscated: ['java -javaagent:x y'],
-};
+const ENTRIES = String.raw`
+gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc <text>: execute
+  rule compiler
+  is versioned of gcc clang
+  e.g. rustc x.rs: execute
+go <text>: execute
+  -C = text
+  rule go
+  version help list env: read
+  get install mod: network
+  e.g. go version: read
+cargo <text>: execute
+  --config = text ! obfuscated may make cargo run other programs
+  -C -Z --color --manifest-path = text
+  when /^(?:-C)?linker=/ ! obfuscated cargo runs a linker that an option names
+  version help tree metadata search: read
+  add update fetch: network
+  install: network
+    --root = write
+  publish yank owner login: exfiltration publishes files
+  build run test check bench clippy: execute
+    --config = text ! obfuscated may make cargo run other programs
+  e.g. cargo test: execute; cargo publish: exfiltration
+java <text>: execute
+  when /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemory)?Error=/ ! obfuscated java runs other code: {word}
+  rule givenTexts
+  is versioned
+  e.g. java -javaagent:x y: obfuscated
+`;
 
 /** Options that make compilers run programs or load code of the caller's choice. */
 const LOADING =
@@ -59,65 +80,11 @@ function judgeGoArgument(subject: CommandAnalysis, subcommand: string | undefine
     subject.add('network', `go fetches a program and runs it: ${shape}`);
 }
 
-const JAVA_RUNS = /^-(?:javaagent|agentlib|agentpath)[:=]|^-XX:\+?On(?:OutOfMemory)?Error=/;
-
-/** Compilers, and tools of languages whose programs are built before they run. */
-const SPECS: ProgramTable = {
-  ...each('gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc', {
-    class: 'execute',
-    operands: 'text',
-    judge: judgeCompiler,
-  }),
-  go: {
-    class: 'execute',
-    operands: 'text',
-    options: valued('-C'),
-    judge: judgeGo,
-    subcommands: {
-      ...each('version help list', { class: 'read', operands: 'text' }),
-      env: { class: 'read', operands: 'text' },
-      ...each('get install mod', { class: 'network', operands: 'text' }),
-    },
-  },
-  cargo: {
-    class: 'execute',
-    operands: 'text',
-    judge: (subject) => {
-      if (subject.args.some(({ shape }) => /^(?:-C)?linker=/.test(shape)))
-        subject.add('obfuscated', 'cargo runs a linker that an option names');
-    },
-    options: {
-      '--config': { class: 'obfuscated', reason: 'may make cargo run other programs', value: 'text' },
-      ...valued('-C -Z --color --manifest-path'),
-    },
-    subcommands: {
-      ...each('version help tree metadata search', { class: 'read', operands: 'text' }),
-      ...each('add update fetch', { class: 'network', operands: 'text' }),
-      install: { class: 'network', operands: 'text', options: each('--root', { value: 'write' }) },
-      ...each('publish yank owner login', { class: 'exfiltration', reason: 'publishes files', operands: 'text' }),
-      ...each('build run test check bench clippy', {
-        class: 'execute',
-        operands: 'text',
-        options: { '--config': { class: 'obfuscated', reason: 'may make cargo run other programs', value: 'text' } },
-      }),
-    },
-  },
-  java: {
-    class: 'execute',
-    operands: 'text',
-    judge: (subject) => {
-      for (const { shape, text } of subject.args)
-        if (JAVA_RUNS.test(shape)) subject.add('obfuscated', `java runs other code: ${text}`);
-      judgeGivenTexts(subject);
-    },
-  },
-};
-
 /** Compilers, and tools of languages whose programs are built before they run. */
 export const COMPILERS: ProgramFamily = {
   name: 'compilers',
-  programs: SPECS,
-  traits: { versioned: 'gcc clang java' },
+  entries: ENTRIES,
+  rules: { judges: { compiler: judgeCompiler, go: judgeGo, givenTexts: judgeGivenTexts } },
   variables: [
     {
       names: /^GOBIN$/,
@@ -140,5 +107,4 @@ export const COMPILERS: ProgramFamily = {
   ],
   commandVariables:
     /^(?:CC|CXX|CPP|LD|AR|AS|FC|HOSTCC|RUSTC|RUSTDOC|RUSTC(?:_WORKSPACE)?_WRAPPER|CARGO_BUILD_RUSTC\w*)$/,
-  examples: EXAMPLES,
 };

@@ -1,16 +1,61 @@
-import { anyOf, type ProgramExamples, type ProgramFamily, typedCode, unless, upTo } from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeOption, parseArguments, type ParsedArguments, tailOf } from '../subject/options.js';
 import { each, flags, parseBeforeOperand, subcommandsIn, valued, type ValueRole } from '../subject/program-spec.js';
 import type { Argument } from '../words/argument.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: ['mysqladmin -h x status'],
-  execute: ["psql -c 'select 1'", 'pg_dump -f x.sql db', 'pg_restore -d db x'],
-  interactive: ['psql', 'sqlplus', 'mysql', 'sqlite3 x', 'mongosh', 'clickhouse-client', 'redis-cli'],
-  destructive: ['dropdb x'],
-};
+const ENTRIES = String.raw`
+dropdb dropuser <text>: destructive
+  e.g. dropdb x: destructive
+mysqladmin <text>: destructive
+  shows any status|ping|version|extended-status|processlist|variables | -[hPu] ?[\w.-]+ | \
+      --(?:host|port|user)=[\w.-]+
+  e.g. mysqladmin -h x status: read
+pg_dump pg_dumpall mongodump mysqldump <text>: execute
+  -f --file -o --out -r --result-file = write
+  -h -p -U -d -u -n -t -F = text
+  e.g. pg_dump -f x.sql db: execute
+pg_restore mongorestore: execute
+  -c --clean --drop ! destructive drops what is there
+  -f --file = write
+  -h -p -U -d -n -t -j --host --port --db --uri --dbname = text
+  e.g. pg_restore -d db x: execute
+psql <text>: execute
+  rule database
+  typed code unless /^(?:-[AtqXxanES1zwW0]*[cflV]|--(?:command|file|list).*)/
+  is runnable
+  e.g. psql -c 'select 1': execute; psql: interactive
+mysql mariadb <text>: execute
+  rule database
+  typed code unless /^(?:-[BNsrtvHXE]*[eV]|--execute.*)/
+  is runnable of mysql
+  e.g. mysql: interactive
+sqlite3 duckdb <text>: execute
+  rule database
+  typed code upto 1 valued -separator -nullvalue -newline -init -cmd -vfs -maxsize -mmap -lookaside
+  is runnable of sqlite3
+  e.g. sqlite3 x: interactive
+mongosh mongo <text>: execute
+  rule database
+  typed code unless /^--eval|^-f$|\.m?js$/
+  e.g. mongosh: interactive
+redis-cli <text>: execute
+  rule database
+  typed code upto 0 unless /^-v$|^--(?:scan|stat|bigkeys|memkeys|latency|rdb|pipe|eval|cluster|lru)/ valued -h -p \
+      -a -n -u -s -r -i -d -D -t --user --pass --cacert --cert --key
+  is runnable
+  e.g. redis-cli: interactive
+clickhouse-client cqlsh <text>: execute
+  rule database
+  typed code unless /^(?:-[eqf]|--(?:query|execute|file).*)/
+  e.g. clickhouse-client: interactive
+usql mycli pgcli litecli sqlcmd <text>: execute
+  rule database
+  e.g. usql x: execute
+sqlplus:
+  typed code always
+  e.g. sqlplus: interactive
+`;
 
 const STATEMENTS = { value: 'text' } as const;
 const FLAGS =
@@ -115,63 +160,11 @@ function judgeRedis(subject: CommandAnalysis): void {
   judgeInput(subject);
 }
 
-/** Clients with the options of psql, mysql or sqlite3. */
-const OTHER_CLIENTS = 'duckdb usql mycli pgcli litecli cqlsh sqlcmd';
-
 /** Clients of databases. */
 export const DATABASES: ProgramFamily = {
   name: 'databases',
-  programs: {
-    ...each('dropdb dropuser mysqladmin', { class: 'destructive', operands: 'text' }),
-    ...each('pg_dump pg_dumpall mongodump mysqldump', {
-      class: 'execute',
-      operands: 'text',
-      options: {
-        ...each('-f --file -o --out -r --result-file', { value: 'write' }),
-        ...valued('-h -p -U -d -u -n -t -F'),
-      },
-    }),
-    ...each('pg_restore mongorestore', {
-      class: 'execute',
-      options: {
-        ...each('-c --clean --drop', { class: 'destructive', reason: 'drops what is there' }),
-        ...each('-f --file', { value: 'write' }),
-        ...valued('-h -p -U -d -n -t -j --host --port --db --uri --dbname'),
-      },
-    }),
-    ...each(`psql mysql mariadb sqlite3 mongosh mongo redis-cli clickhouse-client ${OTHER_CLIENTS}`, {
-      class: 'execute',
-      operands: 'text',
-      judge: judgeDatabase,
-    }),
-  },
-  showing: {
-    mysqladmin: anyOf(
-      'status|ping|version|extended-status|processlist|variables',
-      String.raw`-[hPu] ?[\w.-]+`,
-      String.raw`--(?:host|port|user)=[\w.-]+`,
-    ),
-  },
-  typing: {
-    sqlplus: typedCode(unless()),
-    psql: typedCode(unless(/^(?:-[AtqXxanES1zwW0]*[cflV]|--(?:command|file|list).*)/)),
-    ...each('mysql mariadb', typedCode(unless(/^(?:-[BNsrtvHXE]*[eV]|--execute.*)/))),
-    ...each(
-      'sqlite3 duckdb',
-      typedCode(upTo(1, '-separator -nullvalue -newline -init -cmd -vfs -maxsize -mmap -lookaside')),
-    ),
-    ...each('mongosh mongo', typedCode(unless(/^--eval|^-f$|\.m?js$/))),
-    ...each('clickhouse-client cqlsh', typedCode(unless(/^(?:-[eqf]|--(?:query|execute|file).*)/))),
-    'redis-cli': typedCode(
-      upTo(
-        0,
-        '-h -p -a -n -u -s -r -i -d -D -t --user --pass --cacert --cert --key',
-        /^-v$|^--(?:scan|stat|bigkeys|memkeys|latency|rdb|pipe|eval|cluster|lru)/,
-      ),
-    ),
-  },
-  traits: { runnable: 'psql mysql sqlite3 redis-cli' },
+  entries: ENTRIES,
+  rules: { judges: { database: judgeDatabase } },
   variables: [{ names: /^PSQLRC$/, class: 'obfuscated', what: 'makes an interpreter run other code' }],
-  startupPaths: ['.psqlrc'],
-  examples: EXAMPLES,
+  startupPaths: '.psqlrc',
 };

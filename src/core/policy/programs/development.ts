@@ -1,356 +1,307 @@
-import {
-  type ProgramExamples,
-  type ProgramFamily,
-  repl,
-  typedCode,
-  typedScript,
-  type WrapperSpec,
-  type WrapperTable,
-} from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
+import type { CommandAnalysis } from '../subject/command-analysis.js';
+import { judgeScriptAddress } from '../subject/inline-source.js';
 import { judgeGivenTexts } from '../subject/listed-files.js';
 import { judgeIndex } from '../subject/options.js';
-import { each, flags, type ProgramSpec, type ProgramTable, valued } from '../subject/program-spec.js';
-import { judgeScriptAddress } from '../subject/inline-source.js';
+import type { ProgramCall } from '../subject/program-spec.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: ['hg status', 'npm ls', 'pip list'],
-  write: ['copy a b', 'make_directory x'],
-  execute: [
-    'make',
-    'nix run nixpkgs#hello',
-    'pm2 list',
-    'rustup run nightly ls',
-    'opam exec -- ls',
-    'stack exec ls',
-    'cmake .',
-    'mvn -q package',
-    'nix-shell --command ls',
-    'conda run -n env ls',
-    'pdm run ls',
-    'direnv exec . ls',
-    'npm explore x ls',
-    'pylint x',
-    'prisma generate',
-    'composer exec ls',
-    'just -c ls',
-    'black src',
-  ],
-  persistence: ['mise trust'],
-  network: ['pipx run ls', 'bunx ls', 'npm x -- ls', 'npx ls'],
-  interactive: ['make -f -', 'bun repl'],
-  destructive: [
-    'uv run rm x',
-    'cmake -E rm x',
-    "nix-shell --run 'rm x'",
-    'poetry run rm x',
-    'yarn exec rm x',
-    'jj abandon',
-  ],
-  exfiltration: ['twine upload x'],
-};
+const ENTRIES = String.raw`
+%npm: read
+  --script-shell --node-options --git --editor --viewer --init-module --userconfig --globalconfig = program
+  --registry = index
+  --prefix = write
+  -s -g -D -E -O -P -f -y -q -d --silent --quiet --global --json --force --yes --save-dev --workspaces
+  -C -w -F --dir --cwd --loglevel --workspace --filter --cache --tag --otp --access --omit --include = text
+%sources: read
+  --index --index-url --extra-index-url --default-index --pypi-url --trusted-host --registry = index
+  --find-links --constraint --requirement = packages
+  --root --prefix --src --target = write
+  --python --group --extra --cache-dir --proxy --cert --timeout --retries --upgrade-strategy --project = text
+%bun: read
+  like %npm
+  -e -p --eval --print -r --preload = code
+%npm-exec: read
+  -c --call = shell
+  --registry = index
+  -p --package -w = text
+npm <text>: execute
+  like %npm
+  when /_(?:auth|authToken|password)$/ ! exfiltration {it} prints credentials
+  ls list ll la root prefix bin -v --version help why explain query: read
+  view info outdated audit search show ping whoami fund create init dlx cache install i ci add update up upgrade \
+      dedupe link: network
+    like %npm
+  publish: exfiltration publishes files
+  unpublish deprecate: destructive
+  config set: persistence changes settings that other programs use
+    get list ls: read
+  login adduser token owner access: exfiltration handles credentials
+  exec x: network
+    runs
+    like %npm-exec
+  explore: execute
+    runs after 1
+  e.g. npm ls: read; npm explore x ls: execute; npm x -- ls: network
+yarn pnpm <text>: execute
+  like npm
+  exec: execute
+    runs
+  dlx: network
+    runs
+    like %npm-exec
+  e.g. yarn exec rm x: destructive; yarn dlx ls: network
+bun <text>: execute
+  like %bun
+  when /_(?:auth|authToken|password)$/ ! exfiltration {it} prints credentials
+  rule scriptAddress
+  ls list ll la root prefix bin -v --version help why explain query: read
+  view info outdated audit search show ping whoami fund create init dlx cache install i ci add update up upgrade \
+      dedupe link: network
+    like %bun
+  publish: exfiltration publishes files
+  unpublish deprecate: destructive
+  config set: persistence changes settings that other programs use
+    get list ls: read
+  login adduser token owner access: exfiltration handles credentials
+  x: network
+    runs
+    like %npm-exec
+  typed code repl ends /^-[eprvVh]|^--(?:eval|print)/ names /^repl$/
+  e.g. bun repl: interactive; bun x ls: network
+pip pip3 mamba <text>: execute
+  like %sources
+  list show freeze check help --version: read
+  install download wheel: network
+    like %sources
+    -i = index
+    -f -r -c = packages
+    -t = write
+    -e = text
+    -U -q -v -I --upgrade --quiet --verbose --user --pre --no-deps --no-index --no-cache-dir
+  add sync lock update upgrade search index create env venv tool: network
+    like %sources
+  publish: exfiltration publishes files
+  config: persistence changes settings that other programs use
+    list get debug: read
+  is versioned of pip
+  e.g. pip list: read
+pipx <text>: execute
+  like pip
+  run: network
+    runs
+    --spec --python --index-url --pip-args = text
+  e.g. pipx run ls: network
+conda <text>: execute
+  like pip
+  run: execute
+    runs
+    -n -p --name --prefix --cwd = text
+  e.g. conda run -n env ls: execute
+uv <text>: execute
+  like pip
+  pip: execute
+    like pip
+  source: execute
+    show: read
+    add: network
+      rule source
+  run: execute
+    runs
+    --index --index-url --extra-index-url --default-index -i = index
+    --find-links -f = packages
+    --env-file = settings
+    --with --with-editable --with-requirements --extra --group --python -p --project --directory = text
+  e.g. uv run rm x: destructive
+poetry <text>: execute
+  like uv
+  run: execute
+    runs
+    -C -P --directory --project = text
+  e.g. poetry run rm x: destructive
+pdm <text>: execute
+  like uv
+  run: execute
+    runs
+    -p --project = text
+  e.g. pdm run ls: execute
+pipenv <text>: execute
+  like uv
+  run: execute
+    runs
+  e.g. pipenv run ls: execute; pipenv x: execute
+gem mix dotnet mvn gradle gradlew sbt cabal dart flutter swift <text>: execute
+  when /^ecto\.(?:drop|reset|rollback)$/ ! destructive mix {word} discards data
+  when /^(?:-Dexec\.(?:executable|args|commandlineArgs)=|[-\/]p(?:roperty)?:\w*(?:Event|Command|Exec)\w*=)/ ! obfuscated \
+      a property names a program that the build runs: {word}
+  rule gem
+  version --version help env tree metadata search: read
+  install add get fetch update mod download restore: network
+  publish push yank owner login: exfiltration publishes files
+  e.g. mvn -q package: execute
+bundle composer <text>: execute
+  like gem
+  exec: execute
+    runs
+  e.g. composer exec ls: execute
+stack <text>: execute
+  like gem
+  exec: execute
+    runs
+    --package --stack-yaml --cwd = text
+  e.g. stack exec ls: execute
+opam <text>: execute
+  like gem
+  exec: execute
+    runs
+    --switch --root = text
+  e.g. opam exec -- ls: execute
+rustup <text>: execute
+  run: execute
+    runs after 1
+  e.g. rustup run nightly ls: execute; rustup show: execute
+twine <text>: exfiltration publishes files
+  e.g. twine upload x: exfiltration
+direnv <text>: execute
+  allow permit grant trust install add set init: persistence changes what runs later
+  exec: execute
+    runs after 1
+  e.g. direnv exec . ls: execute
+mise husky lefthook pre-commit <text>: execute
+  allow permit grant trust install add set init: persistence changes what runs later
+  e.g. mise trust: persistence
+pylint <text>: execute
+  --init-hook --load-plugins = code
+  e.g. pylint x: execute
+black isort yapf autopep8 rustfmt gofumpt goimports <write>: execute
+  e.g. black src: execute
+prisma supabase cdk sst sls serverless rails flyway liquibase alembic dbmate artisan manage.py rake <text>: \
+    execute
+  when /^(?:reset|destroy|remove|drop|dropAll|drop-all|clean|downgrade|db:(?:drop|reset|purge|wipe|truncate_all|schema:load|setup)(?::\w+)?|migrate:(?:fresh|reset|refresh)|flush|--force-reset|rollback)$/ ! destructive \
+      {it} {word} discards data
+  e.g. prisma generate: execute
+hg jj fossil svn <text>: execute
+  when /^(?:--config-(?:option|dir|toml)|--diff-cmd|--editor-cmd|--diff3-cmd|--remotecmd|--ssh|--config=?(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff)\b)/ ! obfuscated \
+      {it} runs a program that an option names
+  rule settings
+  status st log diff cat annotate blame summary root identify id branches tags heads show evolog info list: read
+  purge strip rollback revert abandon restore cleanup undo: destructive discards data or work
+  clone pull fetch incoming outgoing checkout co push commit ci: network
+  is history
+  e.g. hg status: read; jj abandon: destructive
+nix <text>: execute
+  when /^(?:github|gitlab|sourcehut|git|git\+\w+|https?|tarball):/ ! obfuscated nix runs code from another machine: {word}
+  rule nix
+  e.g. nix run nixpkgs#hello: execute
+pm2 dconf gsettings <text>: execute
+  save startup write load set reset: persistence changes what runs later
+  e.g. pm2 list: execute
+cmake <text>: execute
+  --prefix = write
+  -B -S -G -A -T -P -D = text
+  when /^-D\w*(?:LAUNCHER|COMPILER|PROGRAM|EXECUTABLE)(?::\w+)?=(?!\/usr\/)\.{0,2}\// ! obfuscated \
+      cmake runs a program that a variable names: {word}
+  rule givenTexts
+  -E: execute
+    runs
+  e.g. cmake .: execute; cmake -E rm x: destructive
+copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink <into>: write
+  e.g. copy a b: write
+make_directory <write>: write
+  e.g. make_directory x: write
+make gmake <text>: execute
+  -E --eval = code
+  -f --file --makefile = read
+  -C -j -I -o -W -G -B -S = text
+  when /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=/ ! obfuscated make runs its recipes with another shell
+  when /=.*\$[({]shell/ ! obfuscated a variable of make runs a command
+  rule make
+  typed code script
+  e.g. make: execute; make -f -: interactive
+ninja meson bazel task ant scons tox nox <text>: execute
+  like make
+  e.g. ninja x: execute
+just <text>: execute
+  like make
+  -c --command: execute
+    runs
+  e.g. just -c ls: execute
+nix-shell:
+  --run --command: execute
+    runs joined
+  e.g. nix-shell --command ls: execute; nix-shell --run 'rm x': destructive
+hatch:
+  run: execute
+    runs
+  e.g. hatch run ls: execute
+rbenv pyenv asdf:
+  exec: execute
+    runs
+  e.g. rbenv exec ls: execute
+npx: network
+  runs
+  like %npm-exec
+  e.g. npx ls: network
+bunx pnpx uvx: network
+  runs
+  --index --index-url --extra-index-url --default-index -i --registry = index
+  --find-links -f = packages
+  --from --with -p = text
+  e.g. bunx ls: network
+`;
 
-const text = { operands: 'text' } as const;
-const show: ProgramSpec = { class: 'read', ...text };
-const run: ProgramSpec = { class: 'execute', ...text };
-const fetch: ProgramSpec = { class: 'network', ...text };
-const publish: ProgramSpec = { class: 'exfiltration', reason: 'publishes files', ...text };
-const settings: ProgramSpec = { class: 'persistence', reason: 'changes settings that other programs use', ...text };
-
-/** Options that say where packages come from, and where they are installed. */
-const SOURCES = {
-  ...each('--index --index-url --extra-index-url --default-index --pypi-url --trusted-host --registry', {
-    value: 'index',
-  } as const),
-  ...each('--find-links --constraint --requirement', { value: 'packages' } as const),
-  ...each('--root --prefix --src --target', { value: 'write' } as const),
-  ...valued('--python --group --extra --cache-dir --proxy --cert --timeout --retries --upgrade-strategy --project'),
-};
-const PIP_OPTIONS = {
-  ...SOURCES,
-  '-i': { value: 'index' } as const,
-  ...each('-f -r -c', { value: 'packages' } as const),
-  ...each('-t', { value: 'write' } as const),
-  '-e': { value: 'text' } as const,
-  ...flags('-U -q -v -I --upgrade --quiet --verbose --user --pre --no-deps --no-index --no-cache-dir'),
-};
-
-/** `pip install` and similar commands, which may have a target directory. */
-const install: ProgramSpec = { ...fetch, options: PIP_OPTIONS };
-
-/** Subcommands of most package managers of Python. */
-const PYTHON_COMMANDS: NonNullable<ProgramSpec['subcommands']> = {
-  ...each('list show freeze check help --version', show),
-  install,
-  ...each('download wheel', install),
-  ...each('add sync lock update upgrade search index create env venv tool', { ...fetch, options: SOURCES }),
-  ...each('publish', publish),
-  config: { ...settings, subcommands: each('list get debug', show) },
-};
-
-/** Options of npm and the like, which stand before and after subcommands. */
-const NPM_OPTIONS = {
-  ...each('--script-shell --node-options --git --editor --viewer --init-module --userconfig --globalconfig', {
-    value: 'program',
-  } as const),
-  '--registry': { value: 'index' } as const,
-  ...each('--prefix', { value: 'write' } as const),
-  ...flags('-s -g -D -E -O -P -f -y -q -d --silent --quiet --global --json --force --yes --save-dev --workspaces'),
-  ...valued('-C -w -F --dir --cwd --loglevel --workspace --filter --cache --tag --otp --access --omit --include'),
-};
-
-/** npm and the like. Bun runs scripts itself, with options of its own. */
-function packageManager(options: NonNullable<ProgramSpec['options']>): ProgramSpec {
-  const get: ProgramSpec = { ...fetch, options };
-  return {
-    ...run,
-    options,
-    judge: (subject, { args }) => {
-      if (args.some(({ shape }) => /_(?:auth|authToken|password)$/.test(shape)))
-        subject.add('exfiltration', `${subject.program ?? 'it'} prints credentials`);
-      if (subject.program === 'bun') judgeScriptAddress(subject);
-    },
-    subcommands: {
-      ...each('ls list ll la root prefix bin -v --version help why explain query', show),
-      ...each('view info outdated audit search show ping whoami fund create init dlx cache', get),
-      ...each('install i ci add update up upgrade dedupe link', get),
-      ...each('publish', publish),
-      ...each('unpublish deprecate', { class: 'destructive', ...text }),
-      ...each('config set', { ...settings, subcommands: each('get list ls', show) }),
-      ...each('login adduser token owner access', { class: 'exfiltration', reason: 'handles credentials', ...text }),
-    },
-  };
+/** `uv source add`: the address of an index. */
+function judgeSource(subject: CommandAnalysis, { operands }: ProgramCall): void {
+  for (const operand of operands) if (operand.shape.includes('://')) judgeIndex(subject, operand);
 }
 
-/** Properties of builds whose value is a command. */
-const RUNNING_PROPERTY =
-  /^(?:-Dexec\.(?:executable|args|commandlineArgs)=|[-/]p(?:roperty)?:\w*(?:Event|Command|Exec)\w*=)/;
+/** `gem`: another source of packages. */
+function judgeGem(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const at = args.findIndex(({ shape }) => /^(?:-s|--source|-a|--add)(?:=|$)/.test(shape));
+  const index = args[at]?.shape.includes('=') === true ? args[at] : args[at + 1];
+  if (subject.program === 'gem' && at !== -1 && index)
+    judgeIndex(subject, { ...index, shape: index.shape.replace(/^--\w+=/, '') });
+}
 
-/** Words with which clients of databases and clouds discard data. */
-const LOSING =
-  /^(?:reset|destroy|remove|drop|dropAll|drop-all|clean|downgrade|db:(?:drop|reset|purge|wipe|truncate_all|schema:load|setup)(?::\w+)?|migrate:(?:fresh|reset|refresh)|flush|--force-reset|rollback)$/;
+/** `hg --config`, `svn -e`: settings that name programs. */
+function judgeSettings(subject: CommandAnalysis, { args }: ProgramCall): void {
+  args.forEach(({ shape }, at) => {
+    const value = args[at + 1]?.shape ?? '';
+    const isProgram = /^(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff|\S+ )/.test(value);
+    if (/^(?:--config|-e)$/.test(shape) && isProgram)
+      subject.add('obfuscated', `${subject.program ?? 'it'} runs a program that a setting names: ${value}`);
+  });
+}
 
-const discards: ProgramSpec = { class: 'destructive', reason: 'discards data or work', ...text };
+/** `nix shell … -c COMMAND`. */
+function judgeNix(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const end = args.findIndex(({ shape }) => /^(?:-c|--command)$/.test(shape));
+  if (end !== -1) subject.runWords(args.slice(end + 1));
+}
 
-/** Package managers and builders. */
-const SPECS: ProgramTable = {
-  ...each('npm yarn pnpm', packageManager(NPM_OPTIONS)),
-  bun: packageManager({ ...NPM_OPTIONS, ...each('-e -p --eval --print -r --preload', { value: 'code' }) }),
-  ...each('pip pip3 pipx conda mamba', { ...run, options: SOURCES, subcommands: PYTHON_COMMANDS }),
-  ...each('uv poetry pdm pipenv', {
-    ...run,
-    options: SOURCES,
-    subcommands: {
-      ...PYTHON_COMMANDS,
-      pip: { ...run, options: SOURCES, subcommands: PYTHON_COMMANDS },
-      source: {
-        ...run,
-        subcommands: {
-          show,
-          add: {
-            ...fetch,
-            judge: (subject, { operands }) => {
-              for (const operand of operands) if (operand.shape.includes('://')) judgeIndex(subject, operand);
-            },
-          },
-        },
-      },
-    },
-  }),
-  ...each('gem bundle composer mix dotnet mvn gradle gradlew sbt stack cabal opam dart flutter swift', {
-    ...run,
-    judge: (subject) => {
-      const loss = subject.args.find(({ shape }) => /^ecto\.(?:drop|reset|rollback)$/.test(shape));
-      if (loss) subject.add('destructive', `mix ${loss.text} discards data`);
-      const source = subject.args.findIndex(({ shape }) => /^(?:-s|--source|-a|--add)(?:=|$)/.test(shape));
-      const index =
-        subject.args[source]?.shape.includes('=') === true ? subject.args[source] : subject.args[source + 1];
-      if (subject.program === 'gem' && source !== -1 && index)
-        judgeIndex(subject, { ...index, shape: index.shape.replace(/^--\w+=/, '') });
-      const property = subject.args.find(({ shape }) => RUNNING_PROPERTY.test(shape));
-      if (property) subject.add('obfuscated', `a property names a program that the build runs: ${property.text}`);
-    },
-    subcommands: {
-      ...each('version --version help env tree metadata search', show),
-      ...each('install add get fetch update mod download restore', fetch),
-      ...each('publish push yank owner login', publish),
-    },
-  }),
-  rustup: run,
-  twine: publish,
-  ...each('direnv mise husky lefthook pre-commit', {
-    ...run,
-    subcommands: each('allow permit grant trust install add set init', {
-      class: 'persistence',
-      reason: 'changes what runs later',
-      ...text,
-    }),
-  }),
-  // Code checkers run what their options name.
-  pylint: { ...run, options: each('--init-hook --load-plugins', { value: 'code' }) },
-  ...each('black isort yapf autopep8 rustfmt gofumpt goimports', { class: 'execute', operands: 'write' }),
-  ...each('prisma supabase cdk sst sls serverless rails flyway liquibase alembic dbmate artisan manage.py rake', {
-    ...run,
-    judge: (subject) => {
-      const verb = subject.args.find(({ shape }) => LOSING.test(shape));
-      if (verb) subject.add('destructive', `${subject.program ?? 'it'} ${verb.text} discards data`);
-    },
-  }),
-  ...each('hg jj fossil svn', {
-    ...run,
-    judge: (subject) => {
-      if (
-        subject.args.some(({ shape }) =>
-          /^(?:--config-(?:option|dir|toml)|--diff-cmd|--editor-cmd|--diff3-cmd|--remotecmd|--ssh|--config=?(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff)\b)/.test(
-            shape,
-          ),
-        )
-      )
-        subject.add('obfuscated', `${subject.program ?? 'it'} runs a program that an option names`);
-      subject.args.forEach(({ shape }, at) => {
-        const value = subject.args[at + 1]?.shape ?? '';
-        if (
-          /^(?:--config|-e)$/.test(shape) &&
-          /^(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff|\S+ )/.test(value)
-        )
-          subject.add('obfuscated', `${subject.program ?? 'it'} runs a program that a setting names: ${value}`);
-      });
-    },
-    subcommands: {
-      ...each(
-        'status st log diff cat annotate blame summary root identify id branches tags heads show evolog info list',
-        show,
-      ),
-      ...each('purge strip rollback revert abandon restore cleanup undo', discards),
-      ...each('clone pull fetch incoming outgoing checkout co', fetch),
-      ...each('push commit ci', { class: 'network', ...text }),
-    },
-  }),
-  nix: {
-    ...run,
-    judge: (subject, { args }) => {
-      const address = args.find(({ shape }) => /^(?:github|gitlab|sourcehut|git|git\+\w+|https?|tarball):/.test(shape));
-      if (address) subject.add('obfuscated', `nix runs code from another machine: ${address.text}`);
-      const end = args.findIndex(({ shape }) => /^(?:-c|--command)$/.test(shape));
-      if (end !== -1) subject.runWords(args.slice(end + 1));
-    },
-  },
-  ...each('pm2 dconf gsettings', {
-    ...run,
-    subcommands: each('save startup write load set reset', {
-      class: 'persistence',
-      reason: 'changes what runs later',
-      ...text,
-    }),
-  }),
-  cmake: {
-    ...run,
-    options: { '--prefix': { value: 'write' }, ...valued('-B -S -G -A -T -P -D') },
-    judge: (subject) => {
-      judgeGivenTexts(subject);
-      const launcher = subject.args.find(({ shape }) =>
-        /^-D\w*(?:LAUNCHER|COMPILER|PROGRAM|EXECUTABLE)(?::\w+)?=\.{0,2}\//.test(shape),
-      );
-      if (launcher && !/=\/usr\//.test(launcher.shape))
-        subject.add('obfuscated', `cmake runs a program that a variable names: ${launcher.text}`);
-    },
-  },
-  // Subcommands of `cmake -E`.
-  ...each('copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink', {
-    class: 'write',
-    operands: 'into',
-  }),
-  make_directory: { class: 'write', operands: 'write' },
-  ...each('make gmake ninja meson bazel just task ant scons tox nox', {
-    ...run,
-    options: {
-      ...each('-E --eval', { value: 'code' }),
-      ...each('-f --file --makefile', { value: 'read' }),
-      ...valued('-C -j -I -o -W -G -B -S'),
-    },
-    judge: (subject) => {
-      const { stdin } = subject.command;
-      const isRead = subject.args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
-      if (subject.args.some(({ isProcess }) => isProcess))
-        subject.add('obfuscated', 'make runs the output of another command');
-      judgeGivenTexts(subject);
-      if (isRead && stdin) subject.add('obfuscated', 'make runs a makefile from its input');
-      if (subject.args.some(({ shape }) => /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=/.test(shape))) {
-        subject.add('obfuscated', 'make runs its recipes with another shell');
-      }
-      if (subject.args.some(({ shape }) => /=.*\$[({]shell/.test(shape)))
-        subject.add('obfuscated', 'a variable of make runs a command');
-    },
-  }),
-};
-
-const runner: WrapperSpec = { class: 'execute' };
-
-const npmExec: WrapperSpec = {
-  class: 'network',
-  options: { ...each('-c --call', { value: 'shell' }), '--registry': { value: 'index' }, ...valued('-p --package -w') },
-};
-
-/** Subcommands that run a program in the environment of a project, or of a package that they fetch. */
-const WRAPPERS: WrapperTable = {
-  'nix-shell --run': { class: 'execute', isJoined: true },
-  'nix-shell --command': { class: 'execute', isJoined: true },
-  'uv run': {
-    class: 'execute',
-    options: {
-      ...each('--index --index-url --extra-index-url --default-index -i', { value: 'index' }),
-      ...each('--find-links -f', { value: 'packages' }),
-      ...each('--env-file', { value: 'settings' }),
-      ...valued('--with --with-editable --with-requirements --extra --group --python -p --project --directory'),
-    },
-  },
-  'conda run': { class: 'execute', options: valued('-n -p --name --prefix --cwd') },
-  'poetry run': { class: 'execute', options: valued('-C -P --directory --project') },
-  'pdm run': { class: 'execute', options: valued('-p --project') },
-  'pipenv run': runner,
-  'hatch run': runner,
-  'pipx run': { class: 'network', options: valued('--spec --python --index-url --pip-args') },
-  'rustup run': { class: 'execute', skips: 1 },
-  'opam exec': { class: 'execute', options: valued('--switch --root') },
-  'stack exec': { class: 'execute', options: valued('--package --stack-yaml --cwd') },
-  'bundle exec': runner,
-  'rbenv exec': runner,
-  'pyenv exec': runner,
-  'asdf exec': runner,
-  'yarn exec': runner,
-  'pnpm exec': runner,
-  'direnv exec': { class: 'execute', skips: 1 },
-  'composer exec': runner,
-  'just -c': runner,
-  'just --command': runner,
-  'npm exec': npmExec,
-  'npm x': npmExec,
-  'pnpm dlx': npmExec,
-  'yarn dlx': npmExec,
-  'bun x': npmExec,
-  'npm explore': { class: 'execute', skips: 1 },
-  npx: npmExec,
-  ...each('bunx pnpx uvx', {
-    class: 'network',
-    options: {
-      ...each('--index --index-url --extra-index-url --default-index -i --registry', { value: 'index' }),
-      ...each('--find-links -f', { value: 'packages' }),
-      ...valued('--from --with -p'),
-    },
-  }),
-  'cmake -E': { class: 'execute' },
-};
+/** `make`: a makefile from its input or from another command, and variables that are commands. */
+function judgeMake(subject: CommandAnalysis): void {
+  const { args, command } = subject;
+  if (args.some(({ isProcess }) => isProcess)) subject.add('obfuscated', 'make runs the output of another command');
+  judgeGivenTexts(subject);
+  const isRead = args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
+  if (isRead && command.stdin) subject.add('obfuscated', 'make runs a makefile from its input');
+}
 
 /** Package managers and builders. */
 export const DEVELOPMENT: ProgramFamily = {
   name: 'development',
-  programs: SPECS,
-  wrappers: WRAPPERS,
-  typing: {
-    bun: typedCode(repl({ ends: /^-[eprvVh]|^--(?:eval|print)/, typed: /^repl$/ })),
-    ...each('make gmake', typedCode(typedScript)),
+  entries: ENTRIES,
+  rules: {
+    judges: {
+      scriptAddress: judgeScriptAddress,
+      source: judgeSource,
+      gem: judgeGem,
+      settings: judgeSettings,
+      nix: judgeNix,
+      givenTexts: judgeGivenTexts,
+      make: judgeMake,
+    },
   },
-  traits: { versioned: 'pip', history: 'hg jj fossil svn' },
   variables: [
     {
       names: /^(?:DOTNET_STARTUP_HOOKS|CORECLR_PROFILER\w*)$/,
@@ -375,53 +326,60 @@ export const DEVELOPMENT: ProgramFamily = {
     },
   ],
   commandVariables: /^(?:CMAKE_\w+_LAUNCHER|MAKE|NPM_CONFIG_SHELL)$/,
-  startupPaths: [
-    ...[
-      '.hgrc',
-      '/**/.hg/hgrc',
-      '.tmux.conf',
-      '~/.config/tmux/**',
-      '.envrc',
-      '.npmrc',
-      '.yarnrc',
-      '.yarnrc.yml',
-      '.pnpmfile.cjs',
-      'pip.conf',
-      '~/.pypirc',
-      '~/.config/pip/**',
-    ],
-    ...['.pre-commit-config.yaml', '.pre-commit-config.yml', 'lefthook.yml', '.lefthook.yml', '.lintstagedrc*'],
-    ...['/**/.cargo/config', '/**/.cargo/config.toml', '.tool-versions', 'mise.toml', '.mise.toml', 'sitecustomize.py'],
-    ...[
-      '/**/.yarn/releases/**',
-      '/**/.yarn/plugins/**',
-      '/**/.mvn/**',
-      '.bazelrc',
-      '.pypirc',
-      '.pythonrc.py',
-      'CODEOWNERS',
-    ],
-    ...['usercustomize.py', '~/.m2/settings.xml', '~/.gradle/**', '~/.bundle/**', '~/.config/composer/**'],
-    ...[
-      '/**/.github/workflows/**',
-      '/**/.github/actions/**',
-      '/**/.circleci/**',
-      '/**/.buildkite/**',
-      '/**/.github/dependabot.yml',
-      '/**/.github/renovate.json*',
-      '/**/.forgejo/workflows/**',
-      '/**/.gitea/workflows/**',
-      '/**/.gitlab/**',
-      '.gitlab-ci.yml',
-    ],
-    ...[
-      '.travis.yml',
-      'azure-pipelines.yml',
-      'bitbucket-pipelines.yml',
-      'Jenkinsfile',
-      '.drone.yml',
-      '.woodpecker.yml',
-    ],
-  ],
-  examples: EXAMPLES,
+  startupPaths: `
+    .hgrc /**/.hg/hgrc .tmux.conf ~/.config/tmux/** .envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs pip.conf
+    ~/.pypirc ~/.config/pip/** .pre-commit-config.yaml .pre-commit-config.yml lefthook.yml .lefthook.yml
+    .lintstagedrc* /**/.cargo/config /**/.cargo/config.toml .tool-versions mise.toml .mise.toml sitecustomize.py
+    /**/.yarn/releases/** /**/.yarn/plugins/** /**/.mvn/** .bazelrc .pypirc .pythonrc.py CODEOWNERS usercustomize.py
+    ~/.m2/settings.xml ~/.gradle/** ~/.bundle/** ~/.config/composer/** /**/.github/workflows/**
+    /**/.github/actions/** /**/.circleci/** /**/.buildkite/** /**/.github/dependabot.yml /**/.github/renovate.json*
+    /**/.forgejo/workflows/** /**/.gitea/workflows/** /**/.gitlab/** .gitlab-ci.yml .travis.yml azure-pipelines.yml
+    bitbucket-pipelines.yml Jenkinsfile .drone.yml .woodpecker.yml
+  `,
+};
+
+const AGENT_ENTRIES = String.raw`
+claude codex gemini qwen opencode cursor-agent copilot amp crush goose aider droid cline kilocode auggie kiro-cli \
+    q <text>: execute
+  rule agent
+  mcp plugin plugins extensions extension config: persistence changes what an agent runs later
+    list ls get show help: read
+  login logout auth setup-token: exfiltration handles credentials
+  install update upgrade: network
+  help doctor: read
+  e.g. claude mcp list: read; codex help: read; codex exec 'explain this': execute; gemini -y: obfuscated; \
+      claude mcp add x: persistence
+`;
+
+/** Options with which a model runs commands without being asked, wherever they stand. */
+const UNASKED =
+  /^(?:--(?:allow-)?dangerously-.*|--full-auto|--yolo|-y|--yes|--yes-always|--force|-f|--allow-all(?:-.*)?|--auto-approve|--trust-all-tools)$/;
+/** Options that say when a model has to ask, with their values. */
+const ASKING = /^--(?:permission-mode|approval-mode|ask-for-approval)(?:=(.*))?$/;
+const CAUTIOUS = /^(?:default|plan|ask|auto_edit|acceptEdits|on-request|untrusted)$/;
+
+function judgeAgent(subject: CommandAnalysis): void {
+  const { args, program } = subject;
+  const isBold = args.some(({ shape }, index) => {
+    const asking = ASKING.exec(shape);
+    return UNASKED.test(shape) || (asking && !CAUTIOUS.test(asking[1] ?? args[index + 1]?.value ?? ''));
+  });
+  if (isBold) subject.add('obfuscated', `${program ?? 'it'} lets a model run commands without being asked`);
+}
+
+/** Agents on the command line, and the files from which agents take instructions, tools and hooks. */
+export const AGENTS: ProgramFamily = {
+  name: 'agents',
+  entries: AGENT_ENTRIES,
+  rules: { judges: { agent: judgeAgent } },
+  startupPaths: `
+    CLAUDE.md CLAUDE.local.md AGENTS.md AGENT.md AGENTS.override.md GEMINI.md QWEN.md CRUSH.md .cursorrules
+    .windsurfrules .clinerules .roorules .roomodes .goosehints .aider.conf.yml .mcp.json mcp.json opencode.json
+    opencode.jsonc crush.json .crush.json ~/.claude.json /**/.claude/** /**/.cursor/** /**/.gemini/** /**/.codex/**
+    /**/.qwen/** /**/.opencode/** /**/.windsurf/** /**/.continue/** /**/.roo/** /**/.kilocode/** /**/.cline/**
+    /**/.clinerules/** /**/.kiro/** /**/.amazonq/** /**/.junie/** /**/.augment/** /**/.trae/** /**/.agents/**
+    /**/.agent/** /**/.goose/** /**/.amp/** /**/.zencoder/** /**/.factory/** /**/.github/copilot-instructions.md
+    /**/.github/instructions/** /**/.github/agents/** /**/.github/prompts/** /**/.github/hooks/**
+    ~/.config/opencode/** ~/.config/crush/** ~/.config/goose/** ~/.config/amp/**
+  `,
 };

@@ -2,7 +2,7 @@ import { baseName } from '../paths.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { readsFiles } from '../subject/listed-files.js';
 import { parseArguments } from '../subject/options.js';
-import { valued } from '../subject/program-spec.js';
+import type { ProgramCall, ProgramSpec } from '../subject/program-spec.js';
 import { type Argument, literal, UNKNOWN, unknownArgument } from '../words/argument.js';
 import type { ListedBelow } from '../words/simple-command.js';
 
@@ -138,13 +138,13 @@ function hasPlainTests(args: readonly Argument[]): boolean {
 const FD_RUNNERS = /^(?:-[A-Za-z]*[xX]|--exec(?:-batch)?)$/;
 
 /** `fd`: a command may follow, which runs on the found files. */
-export function judgeFd(subject: CommandAnalysis): void {
+export function judgeFd(subject: CommandAnalysis, _call: ProgramCall, { options: known = {} }: ProgramSpec): void {
   const at = subject.args.findIndex(({ shape }) => FD_RUNNERS.test(shape));
   const attached = subject.args.find(({ shape }) => /^--exec(?:-batch)?=/.test(shape));
   if (attached) subject.addUnknown(attached, 'the command that fd runs');
   if (at === -1) return;
   const words = subject.args.slice(at + 1);
-  const { operands, options } = parseArguments(subject.args.slice(0, at), { options: FD_OPTIONS });
+  const { operands, options } = parseArguments(subject.args.slice(0, at), { options: known });
   const [pattern, ...starts] = operands;
   const endings = options.flatMap(({ name, value }) =>
     /^(?:-e|--extension)$/.test(name) && value ? [value.shape] : [],
@@ -155,6 +155,3 @@ export function judgeFd(subject: CommandAnalysis): void {
     for (const start of starts.length > 0 ? starts : [literal('.')]) subject.readTree(start, { names: sought });
   runOnEach(subject, [...words, unknownArgument('{}')], []);
 }
-
-/** Options of fd with a value. */
-export const FD_OPTIONS = valued('-e -t -d -E -g --extension --type --exclude --max-depth');

@@ -1,60 +1,153 @@
 import type { Directory } from '../model.js';
 import { type AnalysisFacts, isCritical, isRawDevice, kindOf, mayBeCritical } from '../path-kinds.js';
 import { resolvePath } from '../paths.js';
-import { type ProgramExamples, type ProgramFamily, typedCode, typedScript, unless } from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { type Copies, copiesOf, judgeInto, judgeMembers } from '../subject/copying.js';
+import { isInputName, isTextEditing } from '../subject/inline-source.js';
 import { readNamedFiles, wordsOf } from '../subject/listed-files.js';
 import { hasOption, parseArguments, tailOf, valueOfOption } from '../subject/options.js';
-import { isInputName, isTextEditing } from '../subject/inline-source.js';
-import { each, flags, type ProgramCall, type ProgramTable, valued } from '../subject/program-spec.js';
+import { each, type ProgramCall, valued } from '../subject/program-spec.js';
+import { TEMPORARY } from '../variables/variables.js';
 import { type Argument, literal } from '../words/argument.js';
 import { isStandardProgram } from '../words/program-knowledge.js';
-import { TEMPORARY } from '../variables/variables.js';
-import { FD_OPTIONS, foundBelow, judgeFd, judgeFind } from './files-find.js';
+import { foundBelow, judgeFd, judgeFind } from './files-find.js';
 import { judgeSed } from './files-sed.js';
 import { judgeTar } from './files-tar.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: ['find . -name x', 'fd -e ts', 'sed -n 1,10p x'],
-  write: [
-    'objcopy a b',
-    'mkdir -p a/b/c',
-    'touch x',
-    'tee x',
-    'dos2unix x',
-    'truncate x',
-    'mktemp -d',
-    'mkfifo x',
-    'link x y',
-    'pax -rw a b',
-    "rename 's/a/b/' x",
-    'split x',
-    'patch -p1 < x',
-    'gzip -k x',
-    'unzip a.zip',
-    'ranlib x',
-    'tar -xf x.tar',
-    'bsdtar -xf x.tar',
-    'rmdir x',
-    'gsed -i s/a/b/ x',
-  ],
-  interactive: ['mc'],
-  destructive: [
-    'cp x ~',
-    'fallocate -l 1G /srv/x',
-    'csplit -f /srv/x f 1',
-    'zip -rm a.zip b',
-    '7z x f -o/srv',
-    'gfind . -delete',
-    'rm x',
-  ],
-  privilege: ['chmod u+s x', 'chown ada x', 'mknod x'],
-  persistence: ['strip /bin/ls', 'ar rc /etc/x.a b', 'cpio -idm -D /etc'],
-  exfiltration: ['dd if=/dev/sda of=x'],
-  obfuscated: ['sed -f -'],
-};
+const ENTRIES = String.raw`
+mkdir mkfifo <write>: write
+  -m --mode = text
+  e.g. mkdir -p a/b/c: write; mkfifo x: write
+touch <write>: write
+  -d -t -r --date --reference --time = text
+  is unread
+  e.g. touch x: write
+tee sponge <write>: write
+  rule tee
+  is runnable of tee
+  e.g. tee x: write
+dos2unix unix2dos setfacl chattr setfattr chcon link ranlib rmdir <write>: write
+  is runnable unread of rmdir
+  e.g. dos2unix x: write; link x y: write; ranlib x: write; rmdir x: write
+truncate <write>: write
+  -s -r --size --reference = text
+  is runnable
+  e.g. truncate x: write
+cp mv ln install <text>: write
+  -t --target-directory = into
+  -S -m -o -g --suffix --mode --owner --group = text
+  --strip-program = program
+  rule copy
+  is links
+  is runnable of mv
+  e.g. cp x ~: destructive
+mktemp <write>: write
+  -p --tmpdir = write
+  --suffix = text
+  e.g. mktemp -d: write
+fallocate <write>: write
+  -l -o --length --offset = text
+  e.g. fallocate -l 1G /srv/x: destructive
+objcopy <last-written>: write
+  -I -O -B -j -R --input-target --output-target = text
+  e.g. objcopy a b: write
+strip <write>: write
+  -o = write
+  -F -I -O -K -N -R = text
+  e.g. strip /bin/ls: persistence
+rename prename file-rename <text>: write
+  rule rename
+  e.g. rename 's/a/b/' x: write
+split <last-written>: write
+  --filter = shell
+  -a -b -C -l -n --bytes --lines --number = text
+  e.g. split x: write
+csplit: write
+  -f --prefix = write
+  -n -b = text
+  e.g. csplit -f /srv/x f 1: destructive
+patch <write>: write
+  -o --output -r --reject-file -d --directory = write
+  -p -i --input --strip = text
+  rule patch
+  e.g. patch -p1 < x: write
+gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma lz4 compress <write>: write
+  -S -T --suffix --threads -b = text
+  e.g. gzip -k x: write
+zip <text>: write
+  -TT --unzip-command = shell
+  rule zip
+  e.g. zip -rm a.zip b: destructive
+unzip <members>: write
+  -d = into
+  -o -q -n -u -j -l -v -t -p -c -C -L -U -X -a -b -f -D -K -V
+  -P -x = text
+  is links
+  e.g. unzip a.zip: write
+7z 7za 7zz rar unrar unar: write
+  rule archiver
+  e.g. 7z x f -o/srv: destructive
+ar <text>: write
+  when /^--plugin/ ! obfuscated ar loads code
+  rule ar
+  e.g. ar rc /etc/x.a b: persistence
+cpio <text>: write
+  -D --directory = into
+  -O -F --file = write
+  --absolute-filenames --rsh-command --to-stdout ! destructive writes to any path that the archive names
+  -H --format -C -E -I -M -R = text
+  rule cpio
+  is links
+  e.g. cpio -idm -D /etc: persistence
+pax <text>: write
+  -f = write
+  -s = rename
+  -b -o -p -x -B -E -G -T -U = text
+  rule pax
+  e.g. pax -rw a b: write
+tar bsdtar <text>: write
+  rule tar
+  is links
+  e.g. tar -xf x.tar: write; bsdtar -xf x.tar: write
+sed gsed <text>: read
+  rule sed
+  typed code script
+  is edits of sed
+  e.g. sed -n 1,10p x: read; gsed -i s/a/b/ x: write; sed -f -: obfuscated
+find gfind <text>: read
+  rule find
+  is runnable of find
+  finds below
+  e.g. find . -name x: read; gfind . -delete: destructive
+fd fdfind: read
+  -e -t -d -E -g --extension --type --exclude --max-depth = text
+  rule fd
+  e.g. fd -e ts: read
+chmod <text>: write
+  rule chmod
+  is runnable unread
+  e.g. chmod u+s x: privilege
+chown chgrp <text>: privilege changes the owner of files
+  rule chmod
+  is runnable of chown
+  is unread
+  e.g. chown ada x: privilege
+rm remove remove_directory unlink shred wipe srm trash trash-put <text>: read
+  rule removal
+  is runnable of rm unlink shred
+  is unread of rm unlink
+  e.g. rm x: destructive
+dd <text>: write
+  rule dd
+  is runnable
+  e.g. dd if=/dev/sda of=x: exfiltration
+mknod: privilege
+  e.g. mknod x: privilege
+mc ranger nnn lf vifm:
+  typed code on terminal always
+  e.g. mc: interactive
+`;
 
 /** Modes that run a program with its owner's rights. */
 const SET_ID = /^(?:[0-7]?[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*)$/;
@@ -104,13 +197,6 @@ function isOwn({ inquiry, scope }: CommandAnalysis, file: Argument | undefined):
   if (file?.value === undefined) return false;
   return resolvePath(file.value, scope.directories).every((path) => kindOf(path, inquiry.facts) === 'workspace');
 }
-
-/** Options of `cp`, `mv`, `ln` and `install`. */
-const COPY_OPTIONS = {
-  ...each('-t --target-directory', { value: 'into' } as const),
-  ...valued('-S -m -o -g --suffix --mode --owner --group'),
-  '--strip-program': { value: 'program' } as const,
-};
 
 /** `cp`, `mv`, `ln` and `install`: files are read, and created at the last operand, or in the target directory. */
 function judgeCopy(subject: CommandAnalysis, call: ProgramCall): void {
@@ -229,8 +315,6 @@ function judgeRemoval(subject: CommandAnalysis): void {
   for (const operand of operands) subject.remove(operand, `${subject.program ?? 'it'} deletes`, isRecursive);
 }
 
-const compressor = { class: 'write', operands: 'write', options: valued('-S -T --suffix --threads -b') } as const;
-
 /** `zip`: the archive is the first operand, its members follow. */
 function judgeZip(subject: CommandAnalysis): void {
   const [archive, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
@@ -272,16 +356,6 @@ function judgeArchiver(subject: CommandAnalysis, { args }: ProgramCall): void {
     subject.add('destructive', 'deletes the files that it packs');
 }
 
-const CPIO_OPTIONS = {
-  ...each('-D --directory', { value: 'into' } as const),
-  ...each('-O -F --file', { value: 'write' } as const),
-  ...each('--absolute-filenames --rsh-command --to-stdout', {
-    class: 'destructive',
-    reason: 'writes to any path that the archive names',
-  } as const),
-  ...valued('-H --format -C -E -I -M -R'),
-} as const;
-
 /** `cpio`: with `-p` it copies the files that its input names, with `-i` it unpacks those that its operands name. */
 function judgeCpio(subject: CommandAnalysis, call: ProgramCall): void {
   readNamedFiles(subject);
@@ -290,12 +364,6 @@ function judgeCpio(subject: CommandAnalysis, call: ProgramCall): void {
     judgeInto(subject, directory, wordsOf(subject.command.stdin) ?? [], true);
   else if (hasOption(call, '-i', '--extract')) judgeMembers(subject, call, call.operands);
 }
-
-const PAX_OPTIONS = {
-  ...each('-f', { value: 'write' } as const),
-  '-s': { value: 'rename' } as const,
-  ...valued('-b -o -p -x -B -E -G -T -U'),
-} as const;
 
 /** `pax`: `-r` unpacks, `-w` packs, both together copy the operands into the last one. */
 function judgePax(subject: CommandAnalysis, call: ProgramCall): void {
@@ -310,128 +378,44 @@ function judgePax(subject: CommandAnalysis, call: ProgramCall): void {
 }
 
 /** A program that writes files of unknown names in the current directory. */
-function writesHere(subject: CommandAnalysis): void {
+function judgePatch(subject: CommandAnalysis): void {
   subject.write(literal('x'));
 }
 
-/** Programs that change files. */
-const SPECS: ProgramTable = {
-  ...each('mkdir', { class: 'write', operands: 'write', options: valued('-m --mode') }),
-  touch: { class: 'write', operands: 'write', options: valued('-d -t -r --date --reference --time') },
-  ...each('tee sponge', { class: 'write', operands: 'write', judge: judgeTee }),
-  ...each('dos2unix unix2dos setfacl chattr setfattr chcon', { class: 'write', operands: 'write' }),
-  truncate: { class: 'write', operands: 'write', options: valued('-s -r --size --reference') },
-  ...each('cp mv ln install', { class: 'write', operands: 'text', options: COPY_OPTIONS, judge: judgeCopy }),
-  mktemp: {
-    class: 'write',
-    operands: 'write',
-    options: { ...each('-p --tmpdir', { value: 'write' }), ...valued('--suffix') },
-  },
-  mkfifo: { class: 'write', operands: 'write', options: valued('-m --mode') },
-  fallocate: { class: 'write', operands: 'write', options: valued('-l -o --length --offset') },
-  link: { class: 'write', operands: 'write' },
-  objcopy: {
-    class: 'write',
-    operands: 'last-written',
-    options: valued('-I -O -B -j -R --input-target --output-target'),
-  },
-  strip: { class: 'write', operands: 'write', options: { '-o': { value: 'write' }, ...valued('-F -I -O -K -N -R') } },
-  ...each('rename prename file-rename', {
-    class: 'write',
-    operands: 'text',
-    judge: judgeRename,
-  }),
-  split: {
-    class: 'write',
-    operands: 'last-written',
-    options: { '--filter': { value: 'shell' }, ...valued('-a -b -C -l -n --bytes --lines --number') },
-  },
-  csplit: { class: 'write', options: { ...each('-f --prefix', { value: 'write' }), ...valued('-n -b') } },
-  patch: {
-    class: 'write',
-    operands: 'write',
-    judge: writesHere,
-    options: {
-      ...each('-o --output -r --reject-file -d --directory', { value: 'write' }),
-      ...valued('-p -i --input --strip'),
-    },
-  },
-  ...each('gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma lz4 compress', compressor),
-  zip: { class: 'write', operands: 'text', options: each('-TT --unzip-command', { value: 'shell' }), judge: judgeZip },
-  unzip: {
-    class: 'write',
-    operands: 'members',
-    options: {
-      '-d': { value: 'into' },
-      ...flags('-o -q -n -u -j -l -v -t -p -c -C -L -U -X -a -b -f -D -K -V'),
-      ...valued('-P -x'),
-    },
-  },
-  ...each('7z 7za 7zz rar unrar unar', {
-    class: 'write',
-    judge: judgeArchiver,
-  }),
-  ar: {
-    class: 'write',
-    operands: 'text',
-    judge: (subject) => {
-      if (subject.args.some(({ shape }) => shape.startsWith('--plugin'))) subject.add('obfuscated', 'ar loads code');
-      const [operation, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('--'));
-      for (const file of files) {
-        if (/^-?[tpx]/.test(operation?.shape ?? '')) subject.read(file);
-        else subject.write(file);
-      }
-    },
-  },
-  ranlib: { class: 'write', operands: 'write' },
-  cpio: { class: 'write', operands: 'text', options: CPIO_OPTIONS, judge: judgeCpio },
-  pax: { class: 'write', operands: 'text', options: PAX_OPTIONS, judge: judgePax },
-  tar: { class: 'write', operands: 'text', judge: judgeTar },
-  bsdtar: { class: 'write', operands: 'text', judge: judgeTar },
-  sed: { class: 'read', operands: 'text', judge: judgeSed },
-  gsed: { class: 'read', operands: 'text', judge: judgeSed },
-  find: { class: 'read', operands: 'text', judge: judgeFind },
-  gfind: { class: 'read', operands: 'text', judge: judgeFind },
-  ...each('fd fdfind', {
-    class: 'read',
-    options: FD_OPTIONS,
-    judge: judgeFd,
-  }),
-  chmod: { class: 'write', operands: 'text', judge: judgeChmod },
-  ...each('chown chgrp', {
-    class: 'privilege',
-    reason: 'changes the owner of files',
-    operands: 'text',
-    judge: judgeChmod,
-  }),
-  // It removes empty directories only.
-  rmdir: { class: 'write', operands: 'write' },
-  ...each('rm remove remove_directory unlink shred wipe srm trash trash-put', {
-    // An option to delete changes the class.
-    class: 'read',
-    operands: 'text',
-    judge: judgeRemoval,
-  }),
-  dd: { class: 'write', operands: 'text', judge: judgeDd },
-  mknod: { class: 'privilege' },
-};
+/** `ar`: an operation, the archive, and its members. */
+function judgeAr(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const [operation, ...files] = args.filter(({ shape }) => !shape.startsWith('--'));
+  for (const file of files) {
+    if (/^-?[tpx]/.test(operation?.shape ?? '')) subject.read(file);
+    else subject.write(file);
+  }
+}
 
 /** Programs that create, change, move, pack or delete files, or that search for files. */
 export const FILES: ProgramFamily = {
   name: 'files',
-  programs: SPECS,
-  typing: {
-    ...each('sed gsed', typedCode(typedScript)),
-    ...each('mc ranger nnn lf vifm', typedCode(unless(), 'terminal')),
+  entries: ENTRIES,
+  rules: {
+    judges: {
+      tee: judgeTee,
+      copy: judgeCopy,
+      rename: judgeRename,
+      patch: judgePatch,
+      zip: judgeZip,
+      archiver: judgeArchiver,
+      ar: judgeAr,
+      cpio: judgeCpio,
+      pax: judgePax,
+      tar: judgeTar,
+      sed: judgeSed,
+      find: judgeFind,
+      fd: judgeFd,
+      chmod: judgeChmod,
+      removal: judgeRemoval,
+      dd: judgeDd,
+    },
+    finds: { below: foundBelow },
   },
-  traits: {
-    runnable: 'rm rmdir unlink shred truncate dd find chmod chown mv tee',
-    edits: 'sed',
-    links: 'ln mv cp install tar bsdtar unzip cpio',
-    unread: 'rm rmdir unlink touch chmod chown chgrp',
-  },
-  finds: each('find gfind', foundBelow),
   substitutions: [[/^\$\(mktemp(?: -[dq])*\)$/, TEMPORARY]],
   variables: [{ names: /^(?:TAR_OPTIONS|ZIPOPT)$/, class: 'obfuscated', what: 'adds options to a program' }],
-  examples: EXAMPLES,
 };

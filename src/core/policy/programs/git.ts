@@ -1,48 +1,166 @@
 import type { Directory } from '../model.js';
 import { kindOf } from '../path-kinds.js';
 import { resolvePath } from '../paths.js';
-import type { ProgramExamples, ProgramFamily } from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { hasOption, parseArguments, valueOfOption } from '../subject/options.js';
 import { listedByGrep } from '../subject/listed-files.js';
-import {
-  each,
-  flags,
-  type OptionSpec,
-  type ProgramCall,
-  type ProgramSpec,
-  type ProgramTable,
-  subcommandsIn,
-  valued,
-} from '../subject/program-spec.js';
+import { hasOption, parseArguments, valueOfOption } from '../subject/options.js';
+import { type ProgramCall, type ProgramSpec, subcommandsIn, valued } from '../subject/program-spec.js';
 import { type Argument, literal } from '../words/argument.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: ['git status'],
-  write: ['git add x'],
-  execute: ['git commit -m x'],
-  network: ['git push'],
-  destructive: ['git reset --hard'],
-  persistence: ['git config --global user.name x'],
-  obfuscated: ['git -c core.pager=x log'],
-};
+const ENTRIES = String.raw`
+%fetch: read
+  --upload-pack -u = shell ! execute
+  -c --config = text ! obfuscated runs another program
+  --template = text ! obfuscated installs hooks from a template
+  -b -o --depth --branch --origin -j = text
+%commit: read
+  -x --exec = shell
+  -F --file -t --template = read
+  -m -C -s = text
+%show: read
+  --output = write
+  --contents = read
+  --ext-diff --open-files-in-pager = text ! obfuscated
+git <text>: execute may run an alias
+  -c --config-env -C --git-dir --work-tree --namespace --super-prefix --attr-source --list-cmds = text
+  --exec-path = text ! obfuscated runs other programs
+  -p -P -h -v --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs \
+      --noglob-pathspecs --icase-pathspecs --no-optional-locks --no-lazy-fetch --no-advice --version --help
+  rule git
+  status log show rev-parse rev-list ls-files ls-tree cat-file blame annotate describe shortlog name-rev \
+      merge-base for-each-ref show-ref var version help count-objects fsck whatchanged range-diff check-ignore \
+      check-attr diff-tree diff-files diff-index cherry verify-commit verify-tag show-branch --version <read>: \
+      read
+    like %show
+  diff <read>: read
+    like %show
+    rule diff
+  grep <read>: read
+    -O --open-files-in-pager = text ! obfuscated runs another program
+    -e -f -A -B -C = text
+    rule grep
+  init: write
+    --template = text ! obfuscated installs hooks from a template
+  hash-object add <read>: write
+  send-pack fetch-pack: network
+    --receive-pack --upload-pack --exec = shell ! execute
+  read-tree: write
+    -u --reset ! destructive discards changes
+  checkout-index: write
+    -f --force ! destructive overwrites files
+    --prefix = write
+  for-each-repo: obfuscated runs commands in other repositories
+  maintenance: execute
+    start register unregister stop: persistence changes what runs later
+  notes: write
+    -F --file = read
+  mv <into>: write
+  update-index write-tree commit-tree symbolic-ref sparse-checkout: write
+  bundle <read>: read
+    like %show
+    create <text>: write
+      rule bundle
+  branch: write
+    -d -D --delete ! destructive deletes a branch
+    -f --force -M ! destructive
+  tag: write
+    -d --delete ! destructive deletes a tag
+    -f --force ! destructive
+    -F --file = read
+    -m -u = text
+  remote: write
+    show get-url -v <read>: read
+      like %show
+    update prune: network
+      like %fetch
+    add set-url: network
+  stash: write
+    list show <read>: read
+      like %show
+    drop clear: destructive discards work
+  reflog <read>: read
+    like %show
+    expire delete <text>: destructive discards work
+  worktree: write
+    list <read>: read
+      like %show
+    remove prune: destructive discards work
+  commit merge cherry-pick am revert rebase: execute
+    like %commit
+  bisect: execute
+    like %commit
+    run: execute
+      rule command
+  checkout switch restore: write
+    -f --force --discard-changes ! destructive discards changes
+    -B -C --force-create = text ! destructive moves a branch
+    -b -c -s --source --orphan = text
+    rule checkout
+  reset: write
+    rule reset
+  clean: read
+    -e --exclude = text
+    rule clean
+  rm: write
+    when no /^--cached$/ ! destructive git rm deletes files
+  filter-repo prune replace: destructive discards work
+  filter-branch: destructive discards work
+    --env-filter --tree-filter --index-filter --msg-filter --commit-filter --parent-filter --tag-name-filter \
+        --setup = shell
+  gc: write
+    --prune ! destructive discards work
+    --aggressive
+  update-ref: write
+    -d --stdin ! destructive
+    -m = text
+  apply: write
+    --unsafe-paths ! destructive writes to any path that the patch names
+    --directory = write
+    rule patch
+  format-patch: write
+    -o --output-directory = write
+  config: write
+    --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list --add --unset --unset-all \
+        --replace-all --rename-section --remove-section -e --edit --global --system --local --worktree -z --null \
+        --name-only --show-names --show-origin --show-scope --bool --int --bool-or-int --bool-or-str --path \
+        --expiry-date --no-type --includes --no-includes --fixed-value --all --regexp --append
+    -f --file --blob --type -t --default --comment --value --url = text
+    rule config
+  clone fetch pull ls-remote: network
+    like %fetch
+  submodule: network
+    status summary <read>: read
+      like %show
+    foreach: execute
+      rule foreach
+    deinit: destructive discards work
+  push: network
+    --receive-pack --exec = shell ! execute
+    -f --force --force-with-lease --mirror -d --delete --prune ! destructive overwrites commits of others
+    -o --push-option = text
+    rule push
+  archive <read>: read
+    -o --output = write
+    --exec = shell
+    --remote --format --prefix = text
+  difftool mergetool instaweb daemon shell gui gitk web--browse help--browse: obfuscated runs other programs
+  send-email imap-send request-pull: exfiltration
+  credential credential-store credential-cache: exfiltration reads credentials
+  is runnable history
+  lists grep
+  e.g. git status: read; git add x: write; git commit -m x: execute; git push: network; \
+      git reset --hard: destructive; git config --global user.name x: persistence; \
+      git -c core.pager=x log: obfuscated
+`;
 
 /** Settings that make git run programs or read other settings. Source: git-config(1). */
 const RUNNING_SETTING =
   /^(?:core\.(?:pager|editor|fsmonitor|sshcommand|hookspath|askpass|gitproxy|attributesfile|worktree|alternaterefscommand)|alias\..*|pager\..*|.*\.(?:command|textconv|process|clean|smudge|driver|cmd|program|path|helper|proxy|uploadpack|receivepack|vcs|packobjectshook)|diff\.external|gpg\..*|sequence\.editor|interactive\.difffilter|include\.path|includeif\..*|url\..*|protocol\..*|init\.templatedir|browser\..*|man\..*|web\.browser|instaweb\..*|imap\.tunnel|guitool\..*|sendemail\..*|submodule\..*|trailer\..*|remote\..*|extensions\..*|safe\..*)$/i;
 
-/** Options before git's subcommand. */
-const GIT_OPTIONS = {
-  ...valued('-c --config-env -C --git-dir --work-tree --namespace --super-prefix --attr-source --list-cmds'),
-  ...each('--exec-path', { class: 'obfuscated', reason: 'runs other programs', value: 'text' } as const),
-  ...flags('-p -P -h -v --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs'),
-  ...flags('--noglob-pathspecs --icase-pathspecs --no-optional-locks --no-lazy-fetch --no-advice --version --help'),
-} as const;
-
 /** Options before git's subcommand: settings for this call. */
-function judgeGit(subject: CommandAnalysis, { args, options }: ProgramCall): void {
+function judgeGit(subject: CommandAnalysis, { args, options }: ProgramCall, spec: ProgramSpec): void {
   if (args.some(({ shape }) => /^(?:--\w+=)?ext::/.test(shape)))
     subject.add('obfuscated', 'git runs a program to reach a repository');
   let { directories } = subject.scope;
@@ -53,7 +171,7 @@ function judgeGit(subject: CommandAnalysis, { args, options }: ProgramCall): voi
     directories = value?.value === undefined ? [undefined] : resolvePath(value.value, directories);
     subject.noteRepositories(directories);
   }
-  if (directories !== subject.scope.directories) judgeThere(subject, args, directories);
+  if (directories !== subject.scope.directories) judgeThere(subject, args, spec, directories);
 }
 
 /** An option that gives a setting for this call, or that names another repository. */
@@ -64,9 +182,14 @@ function judgeCallOption(subject: CommandAnalysis, name: string, value: Argument
 }
 
 /** Judges a command in the directory that `-C` names. */
-function judgeThere(subject: CommandAnalysis, args: readonly Argument[], directories: readonly Directory[]): void {
+function judgeThere(
+  subject: CommandAnalysis,
+  args: readonly Argument[],
+  { options = {} }: ProgramSpec,
+  directories: readonly Directory[],
+): void {
   const { length } = args;
-  const [first] = subcommandsIn(args, GIT_OPTIONS);
+  const [first] = subcommandsIn(args, options);
   if (!first) return;
   const words = [literal('git'), ...args.slice(length - first.rest.length - 1)];
   subject.runWords(words, {}, { ...subject.scope, directories });
@@ -94,7 +217,7 @@ function judgeSetting(subject: CommandAnalysis, setting: string): void {
 }
 
 /** `checkout`, `switch`, `restore`: operate on branches, or on files, whose changes are lost. */
-function judgeGitCheckout(subject: CommandAnalysis, call: ProgramCall): void {
+function judgeCheckout(subject: CommandAnalysis, call: ProgramCall): void {
   const words = call.args.map(({ shape }) => shape);
   const has = (...names: readonly string[]) => names.some((name) => words.includes(name));
   const isRestore = call.label === 'git restore';
@@ -133,7 +256,7 @@ function namesFiles({ args }: ProgramCall): boolean {
 }
 
 /** `clean`: with `-n` it only lists what it would delete. */
-function judgeGitClean(subject: CommandAnalysis, { args, options, operands }: ProgramCall): void {
+function judgeClean(subject: CommandAnalysis, { args, options, operands }: ProgramCall): void {
   if (options.some(({ name }) => name === '-n' || name === '--dry-run')) return;
   const isPlain = isWithoutOptions(subject, args) && operands.every(({ shape }) => isPlainFile(shape));
   const files = operands.length > 0 ? operands : [literal('.')];
@@ -143,14 +266,14 @@ function judgeGitClean(subject: CommandAnalysis, { args, options, operands }: Pr
 }
 
 /** `reset`: changes the index, or also the files. */
-function judgeGitReset(subject: CommandAnalysis, { args }: ProgramCall): void {
+function judgeReset(subject: CommandAnalysis, { args }: ProgramCall): void {
   const isHard = args.some(({ shape }) => /^--(?:h|m|k)/.test(shape) && !shape.startsWith('--mi'));
   if (isHard) subject.add('destructive', 'git discards changes to files');
   if (args.some(({ value }) => value === undefined)) subject.add('destructive', 'git may discard changes to files');
 }
 
 /** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is another destination. */
-function judgeGitPush(subject: CommandAnalysis, { args }: ProgramCall): void {
+function judgePush(subject: CommandAnalysis, { args }: ProgramCall): void {
   const address = args.find(({ shape }) => /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/.test(shape));
   if (address) subject.add('exfiltration', `git push sends the repository to an address: ${address.text}`);
   for (const { shape } of args) {
@@ -159,7 +282,7 @@ function judgeGitPush(subject: CommandAnalysis, { args }: ProgramCall): void {
 }
 
 /** `submodule foreach`: the words are joined to a text for a shell. */
-function judgeGitForeach(subject: CommandAnalysis, { args }: ProgramCall): void {
+function judgeForeach(subject: CommandAnalysis, { args }: ProgramCall): void {
   const words = args.filter(({ shape }) => shape !== '--recursive' && shape !== '--quiet');
   const unknown = words.find(({ value }) => value === undefined);
   if (unknown) subject.addUnknown(unknown, 'the command that git submodule foreach runs');
@@ -171,32 +294,22 @@ function judgeGitForeach(subject: CommandAnalysis, { args }: ProgramCall): void 
 }
 
 /** `diff` of two directories, which need not be in a repository: it reads all that is in them. */
-function judgeGitDiff(subject: CommandAnalysis, { args }: ProgramCall): void {
+function judgeDiff(subject: CommandAnalysis, { args }: ProgramCall): void {
   if (!args.some(({ value }) => value === '--no-index')) return;
   for (const place of args) if (!place.shape.startsWith('-')) subject.readTree(place);
 }
 
 /** `grep --no-index`: walks through directories as grep does. */
-function judgeGitGrep(subject: CommandAnalysis, { args }: ProgramCall): void {
+function judgeGrep(subject: CommandAnalysis, { args }: ProgramCall): void {
   if (!args.some(({ value }) => value === '--no-index')) return;
   const words = args.filter(({ shape }) => !shape.startsWith('-'));
   for (const place of words.length > 1 ? words.slice(1) : [literal('.')]) subject.readTree(place);
 }
 
 /** `bundle create`: the file comes before the revisions. */
-function judgeGitBundle(subject: CommandAnalysis, { operands: [file] }: ProgramCall): void {
+function judgeBundle(subject: CommandAnalysis, { operands: [file] }: ProgramCall): void {
   if (file) subject.write(file);
 }
-
-/** Options of `git config`. Source: git-config(1). */
-const CONFIG_OPTIONS = {
-  ...flags('--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool -l --list'),
-  ...flags('--add --unset --unset-all --replace-all --rename-section --remove-section -e --edit'),
-  ...flags('--global --system --local --worktree -z --null --name-only --show-names --show-origin --show-scope'),
-  ...flags('--bool --int --bool-or-int --bool-or-str --path --expiry-date --no-type --includes --no-includes'),
-  ...flags('--fixed-value --all --regexp --append'),
-  ...valued('-f --file --blob --type -t --default --comment --value --url'),
-} as const;
 
 /** Options with which `git config` only reads. */
 const READING_OPTIONS = ['--get', '--get-all', '--get-regexp', '--get-urlmatch', '--get-color', '--get-colorbool'];
@@ -206,7 +319,7 @@ const CHANGING_OPTIONS = ['--add', '--unset', '--unset-all', '--replace-all', '-
 const CONFIG_VERBS = /^(?:list|get|set|unset|rename-section|remove-section|edit)$/;
 
 /** `git config`: settings that run programs later, or that apply to all repositories. */
-function judgeGitConfig(subject: CommandAnalysis, call: ProgramCall): void {
+function judgeConfig(subject: CommandAnalysis, call: ProgramCall): void {
   const { args, operands } = call;
   if (args.some(({ shape }) => /extraheader|\.helper$|password|token/i.test(shape)))
     subject.add('exfiltration', 'git config shows or sets credentials');
@@ -241,223 +354,37 @@ function readsConfig(call: ProgramCall, verb: string, names: readonly Argument[]
 
 const mayRunProgram = ({ value }: Argument): boolean => value === undefined || RUNNING_SETTING.test(value);
 
-const text = { operands: 'text' } as const;
-/** The operands may be files anywhere, as with `diff --no-index`. */
-const show: ProgramSpec = {
-  class: 'read',
-  options: {
-    '--output': { value: 'write' },
-    '--contents': { value: 'read' },
-    ...each('--ext-diff --open-files-in-pager', { class: 'obfuscated', value: 'text' }),
-  },
-};
-const change: ProgramSpec = { class: 'write', ...text };
-const destroy: ProgramSpec = { class: 'destructive', reason: 'discards work', ...text };
-const runs: ProgramSpec = {
-  class: 'execute',
-  ...text,
-  options: {
-    ...each('-x --exec', { value: 'shell' }),
-    ...each('-F --file -t --template', { value: 'read' }),
-    ...valued('-m -C -s'),
-  },
-};
-const code: OptionSpec = { class: 'obfuscated', reason: 'runs another program', value: 'text' };
-const fetch: ProgramSpec = {
-  class: 'network',
-  ...text,
-  options: {
-    ...each('--upload-pack -u', { value: 'shell', class: 'execute' }),
-    ...each('-c --config', code),
-    '--template': { class: 'obfuscated', reason: 'installs hooks from a template', value: 'text' },
-    ...valued('-b -o --depth --branch --origin -j'),
-  },
-};
+/** `bisect run`: the words are a command. */
+function judgeCommand(subject: CommandAnalysis, { args }: ProgramCall): void {
+  subject.runWords(args);
+}
 
-/** `git`; its hooks and settings run programs, see also the start-up paths. */
-const SPECS: ProgramTable = {
-  git: {
-    class: 'execute',
-    reason: 'may run an alias',
-    ...text,
-    options: GIT_OPTIONS,
-    judge: judgeGit,
-    subcommands: {
-      ...each(
-        'status log show rev-parse rev-list ls-files ls-tree cat-file blame annotate describe shortlog name-rev merge-base for-each-ref show-ref var version help count-objects fsck whatchanged range-diff check-ignore check-attr diff-tree diff-files diff-index cherry verify-commit verify-tag show-branch --version',
-        show,
-      ),
-      diff: { ...show, judge: judgeGitDiff },
-      grep: {
-        ...show,
-        judge: judgeGitGrep,
-        options: { ...each('-O --open-files-in-pager', code), ...valued('-e -f -A -B -C') },
-      },
-      init: {
-        ...change,
-        options: { '--template': { class: 'obfuscated', reason: 'installs hooks from a template', value: 'text' } },
-      },
-      'hash-object': { ...change, operands: 'read' },
-      ...each('send-pack fetch-pack', {
-        class: 'network',
-        ...text,
-        options: each('--receive-pack --upload-pack --exec', { value: 'shell', class: 'execute' }),
-      }),
-      'read-tree': { ...change, options: each('-u --reset', { class: 'destructive', reason: 'discards changes' }) },
-      'checkout-index': {
-        ...change,
-        options: {
-          ...each('-f --force', { class: 'destructive', reason: 'overwrites files' }),
-          '--prefix': { value: 'write' },
-        },
-      },
-      'for-each-repo': { class: 'obfuscated', reason: 'runs commands in other repositories', ...text },
-      maintenance: {
-        class: 'execute',
-        ...text,
-        subcommands: each('start register unregister stop', {
-          class: 'persistence',
-          reason: 'changes what runs later',
-          ...text,
-        }),
-      },
-      add: { ...change, operands: 'read' },
-      notes: { ...change, options: each('-F --file', { value: 'read' }) },
-      mv: { ...change, operands: 'into' },
-      ...each('update-index write-tree commit-tree symbolic-ref sparse-checkout', change),
-      bundle: { ...show, subcommands: { create: { class: 'write', ...text, judge: judgeGitBundle } } },
-      branch: {
-        ...change,
-        options: {
-          ...each('-d -D --delete', { class: 'destructive', reason: 'deletes a branch' }),
-          ...each('-f --force -M', { class: 'destructive' }),
-        },
-      },
-      tag: {
-        ...change,
-        options: {
-          ...each('-d --delete', { class: 'destructive', reason: 'deletes a tag' }),
-          ...each('-f --force', { class: 'destructive' }),
-          ...each('-F --file', { value: 'read' }),
-          ...valued('-m -u'),
-        },
-      },
-      remote: {
-        ...change,
-        subcommands: {
-          ...each('show get-url -v', show),
-          ...each('update prune', fetch),
-          ...each('add set-url', { class: 'network', ...text }),
-        },
-      },
-      stash: { ...change, subcommands: { ...each('list show', show), ...each('drop clear', destroy) } },
-      reflog: { ...show, subcommands: each('expire delete', destroy) },
-      worktree: { ...change, subcommands: { list: show, ...each('remove prune', destroy) } },
-      ...each('commit merge cherry-pick am revert rebase', runs),
-      bisect: {
-        ...runs,
-        subcommands: {
-          run: {
-            class: 'execute',
-            operands: 'text',
-            judge: (subject, { args }) => {
-              subject.runWords(args);
-            },
-          },
-        },
-      },
-      ...each('checkout switch restore', {
-        ...change,
-        judge: judgeGitCheckout,
-        options: {
-          ...each('-f --force --discard-changes', { class: 'destructive', reason: 'discards changes' }),
-          ...each('-B -C --force-create', { class: 'destructive', reason: 'moves a branch', value: 'text' }),
-          ...valued('-b -c -s --source --orphan'),
-        },
-      }),
-      reset: { ...change, judge: judgeGitReset },
-      clean: { class: 'read', ...text, options: valued('-e --exclude'), judge: judgeGitClean },
-      rm: {
-        ...change,
-        judge: (subject, { args }) => {
-          // With `--cached`, the files stay.
-          if (!args.some(({ value }) => value === '--cached')) subject.add('destructive', 'git rm deletes files');
-        },
-      },
-      ...each('filter-repo prune replace', destroy),
-      'filter-branch': {
-        ...destroy,
-        options: each(
-          '--env-filter --tree-filter --index-filter --msg-filter --commit-filter --parent-filter --tag-name-filter --setup',
-          { value: 'shell' },
-        ),
-      },
-      gc: { ...change, options: { '--prune': { class: 'destructive', reason: 'discards work' }, '--aggressive': {} } },
-      'update-ref': { ...change, options: { ...each('-d --stdin', { class: 'destructive' }), ...valued('-m') } },
-      apply: {
-        ...change,
-        judge: (subject) => {
-          subject.write(literal('x'));
-        },
-        options: {
-          '--unsafe-paths': { class: 'destructive', reason: 'writes to any path that the patch names' },
-          '--directory': { value: 'write' },
-        },
-      },
-      'format-patch': { ...change, options: each('-o --output-directory', { value: 'write' }) },
-      config: { class: 'write', ...text, options: CONFIG_OPTIONS, judge: judgeGitConfig },
-      ...each('clone fetch pull ls-remote', fetch),
-      submodule: {
-        class: 'network',
-        ...text,
-        subcommands: {
-          ...each('status summary', show),
-          foreach: { class: 'execute', ...text, judge: judgeGitForeach },
-          ...each('deinit', destroy),
-        },
-      },
-      push: {
-        class: 'network',
-        ...text,
-        options: {
-          ...each('--receive-pack --exec', { value: 'shell', class: 'execute' }),
-          ...each('-f --force --force-with-lease --mirror -d --delete --prune', {
-            class: 'destructive',
-            reason: 'overwrites commits of others',
-          }),
-          ...valued('-o --push-option'),
-        },
-        judge: judgeGitPush,
-      },
-      archive: {
-        ...show,
-        options: {
-          ...each('-o --output', { value: 'write' }),
-          ...each('--exec', { value: 'shell' }),
-          ...valued('--remote --format --prefix'),
-        },
-      },
-      ...each('difftool mergetool instaweb daemon shell gui gitk web--browse help--browse', {
-        class: 'obfuscated',
-        reason: 'runs other programs',
-        ...text,
-      }),
-      ...each('send-email imap-send request-pull', { class: 'exfiltration', ...text }),
-      ...each('credential credential-store credential-cache', {
-        class: 'exfiltration',
-        reason: 'reads credentials',
-        ...text,
-      }),
-    },
-  },
-};
+/** `apply`: the files are named by the patch. */
+function judgePatch(subject: CommandAnalysis): void {
+  subject.write(literal('x'));
+}
 
 /** git. */
 export const GIT: ProgramFamily = {
   name: 'git',
-  programs: SPECS,
-  traits: { runnable: 'git', history: 'git' },
-  lists: { git: ([subcommand, ...args]) => (subcommand?.value === 'grep' ? listedByGrep(args, true) : undefined) },
+  entries: ENTRIES,
+  rules: {
+    judges: {
+      git: judgeGit,
+      diff: judgeDiff,
+      grep: judgeGrep,
+      bundle: judgeBundle,
+      command: judgeCommand,
+      checkout: judgeCheckout,
+      reset: judgeReset,
+      clean: judgeClean,
+      patch: judgePatch,
+      config: judgeConfig,
+      foreach: judgeForeach,
+      push: judgePush,
+    },
+    lists: { grep: ([subcommand, ...args]) => (subcommand?.value === 'grep' ? listedByGrep(args, true) : undefined) },
+  },
   substitutions: [[/^\$\(git rev-parse (?:--short )?HEAD\)$/, '0']],
   variables: [
     {
@@ -479,21 +406,11 @@ export const GIT: ProgramFamily = {
       harmless: /^(?:[0-2]|true|false|)$/,
     },
   ],
-  startupPaths: [
-    ...[
-      '~/.gitconfig',
-      '~/.config/git/**',
-      '/**/.git',
-      '/**/.git/**',
-      '/**/.husky/**',
-      '.gitattributes',
-      '.gitmodules',
-    ],
-  ],
-  // What leads to no code.
+  startupPaths: `
+    ~/.gitconfig ~/.config/git/** /**/.git /**/.git/** /**/.husky/** .gitattributes .gitmodules
+  `,
   harmlessPaths: [
     ...['objects/**', 'refs/**', 'logs/**', 'index', 'index.lock', '*_MSG', '*_EDITMSG', 'COMMIT_EDITMSG'],
     ...['info/exclude', 'packed-refs', 'shallow', 'description'],
   ].map((path) => `/**/.git/${path}`),
-  examples: EXAMPLES,
 };

@@ -1,5 +1,5 @@
-import { POLICY_LIMITS, type TypingTable } from '../model.js';
-import { type ProgramExamples, type ProgramFamily, repl, typedCode, typedScript, unless } from '../program-family.js';
+import { POLICY_LIMITS } from '../model.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import { RUNTIME_OPTIONS } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import {
@@ -14,58 +14,175 @@ import {
 } from '../subject/inline-source.js';
 import { judgeProgram } from '../subject/judge-program.js';
 import { hasOption, parseArguments, type ParsedArguments, tailOf, valueOfOption } from '../subject/options.js';
-import {
-  each,
-  type OptionSpec,
-  type ProgramSpec,
-  type ProgramTable,
-  valued,
-  type ValueRole,
-} from '../subject/program-spec.js';
+import type { ProgramCall } from '../subject/program-spec.js';
+import { each, type ProgramSpec, valued, type ValueRole } from '../subject/program-spec.js';
 import { type Argument, literal } from '../words/argument.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: ['json.tool x', "awk '{print $1}' x"],
-  write: ['zipfile -c x.zip x', 'venv x'],
-  execute: [
-    'ipython -c x',
-    'node -v',
-    'tsx x',
-    "ruby -e 'x'",
-    "php -r 'x'",
-    'm4 x',
-    'lua -e x',
-    'expect -c x',
-    'ocaml -e x',
-    'Rscript -e x',
-    "gnuplot -e 'plot x'",
-    'deno run x',
-    'pdflatex x',
-    'gs x',
-    'convert a b',
-  ],
-  interactive: [
-    'gdb ./x',
-    'lldb -- ls',
-    'gdb --args ls',
-    'python',
-    'node',
-    'deno repl',
-    'ruby',
-    'perl',
-    'php',
-    'lua',
-    'tclsh',
-    'julia',
-    'ocaml',
-    'irb',
-    'R',
-    'awk -f -',
-  ],
-  exfiltration: ['http.server'],
-  obfuscated: ['timeit x', 'node --require ./x'],
-};
+const ENTRIES = String.raw`
+timeit <text>: obfuscated runs code that cannot be judged
+  e.g. timeit x: obfuscated
+venv <write>: write
+  --prompt = text
+  e.g. venv x: write
+zipfile tarfile <write>: read
+  -c --create -e --extract ! write
+  e.g. zipfile -c x.zip x: write
+http.server <text>: execute
+  when no /^(?:--(?:bind|host)=)?(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/ ! exfiltration \
+      {it} serves files to other machines
+  e.g. http.server: exfiltration
+json.tool <last-written>: read
+  --indent = text
+  e.g. json.tool x: read
+python pypy ipython <text>: execute
+  -W -X = text
+  -m = text last
+  -c = source
+  rule interpreter
+  typed code repl ends /^-[A-Za-z]*[cm]|^-V+$|^-h$/ stays /^-[bBdEiIOPqsSuvx]*i/ names \
+      /^(?:pdb|code|asyncio|IPython|ipdb)$/ valued -W -X --check-hash-based-pycs
+  is runnable of python
+  is versioned of python pypy
+  e.g. ipython -c x: execute; python: interactive
+node nodejs <text>: execute
+  -C --conditions = text
+  -r --require --import --loader --experimental-loader = code
+  -e -p --eval --print = source
+  rule interpreter
+  typed code repl ends /^(?:-[a-z]*[epcvh]|--(?:eval|print|check|test|run|v8-options|prof-process).*)$/ stays \
+      /^(?:-i|--interactive)$/ names /^inspect$/ valued -r --require --import --loader --experimental-loader -C \
+      --conditions --env-file
+  is runnable versioned of node
+  e.g. node -v: execute; node: interactive; node --require ./x: obfuscated
+deno <text>: execute
+  --eval --preload = code
+  rule scriptAddress
+  eval: execute
+    rule evaluation
+  repl: execute
+    --eval --eval-file = code
+  typed code repl ends /^-[eprvVh]|^--(?:eval|print)/ names /^repl$/
+  e.g. deno run x: execute; deno repl: interactive
+tsx ts-node <text>: execute
+  -r --require --import = code
+  -e -p --eval --print = source
+  rule interpreter
+  typed code repl ends /^(?:-[a-z]*[epcvh]|--(?:eval|print|check|test|run|v8-options|prof-process).*)$/ stays \
+      /^(?:-i|--interactive)$/ names /^inspect$/ valued -r --require --import --loader --experimental-loader -C \
+      --conditions --env-file
+  e.g. tsx x: execute
+perl <text>: read
+  rule perl
+  typed code repl ends /^-[A-Za-z0-9]*[eEvVh]/ stays /^-[a-z]*d/ valued -I
+  is runnable versioned edits
+  e.g. perl: interactive
+ruby <text>: execute
+  -I -C -E -F = text
+  -r -n -p -i = code
+  -e = source
+  rule interpreter
+  typed code repl ends /^-[a-z]*[evh]/ valued -I -r -C -E
+  is runnable versioned
+  e.g. ruby -e 'x': execute; ruby: interactive
+php <text>: execute
+  -c -S -t -f = text
+  -a -d = code
+  -r -B -R -E = source
+  rule interpreter
+  typed code repl ends /^-[BRESfhilmrstvw]|^--r/ stays /^-a$/ valued -c -d
+  is runnable versioned
+  e.g. php -r 'x': execute; php: interactive
+m4 <text>: execute
+  rule interpreter
+  e.g. m4 x: execute
+gnuplot <text>: execute
+  -e = source
+  rule interpreter
+  e.g. gnuplot -e 'plot x': execute
+lua luajit <text>: execute
+  -l = code
+  -e = source
+  rule interpreter
+  typed code repl ends /^-[ev]/ stays /^-i$/ valued -l
+  is versioned
+  e.g. lua -e x: execute; lua: interactive
+tclsh wish expect <text>: execute
+  -c = source
+  rule interpreter
+  typed code repl ends /^-[cf]/ stays /^-i$/
+  is versioned of tclsh
+  e.g. expect -c x: execute; tclsh: interactive
+ocaml raku clj <text>: execute
+  -e -eval --eval -c --batch-string = source
+  rule interpreter
+  typed code repl ends /^(?:-[ecfgmvh]|--(?:eval|exec|script|main).*)$/ stays /^-i$/
+  e.g. ocaml -e x: execute; ocaml: interactive
+crystal nim kotlinc csi gp maxima sage <text>: execute
+  like ocaml
+  e.g. crystal x: execute
+Rscript erl ghc runghc groovy kotlin osascript jrunscript bb <text>: execute
+  -e -E --eval -eval -g -c = source
+  rule interpreter
+  e.g. Rscript -e x: execute
+R <text>: execute
+  like Rscript
+  typed code unless /^(?:-[ef]|--file=.*|CMD)$/
+  e.g. R: interactive
+julia <text>: execute
+  like Rscript
+  typed code repl ends /^(?:-[eEvh]|--eval|--print)/ stays /^-i$/ valued -J -t -p -L
+  e.g. julia: interactive
+elixir swipl guile racket sbcl clojure scala octave <text>: execute
+  like Rscript
+  typed code repl ends /^(?:-[ecfgmvh]|--(?:eval|exec|script|main).*)$/ stays /^-i$/
+  e.g. elixir x: execute
+ghci jshell <text>: execute
+  like Rscript
+  typed code always
+  e.g. ghci x: interactive
+awk gawk mawk nawk <text>: read
+  rule awk
+  typed code script
+  is versioned of awk
+  e.g. awk '{print $1}' x: read; awk -f -: interactive
+original-awk <text>: read
+  rule awk
+  e.g. original-awk x: read
+gdb <text>: execute
+  -ex -x -iex --eval-command --command --batch-silent -o = code unless \
+      /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/
+  -p --pid = text ! exfiltration reads the memory of a process
+  rule debugger
+  --args: execute
+    runs
+  typed code unless /^(?:--?batch(?:-silent)?|-b)$/
+  e.g. gdb ./x: interactive; gdb --args ls: interactive
+lldb <text>: execute
+  like gdb
+  --: execute
+    runs
+  typed code unless /^(?:--?batch(?:-silent)?|-b)$/
+  e.g. lldb -- ls: interactive
+pdflatex xelatex lualatex latex tex pdftex latexmk: execute
+  -shell-escape --shell-escape -enable-write18 ! obfuscated lets a document run commands
+  -interaction -output-directory -jobname = text
+  e.g. pdflatex x: execute
+gs: execute
+  -dNOSAFER -dDELAYSAFER ! obfuscated lets a document run commands
+  e.g. gs x: execute
+convert magick mogrify identify <last-written>: execute
+  when /^(?:msl|ephemeral|mvg|text|label|url|https?|show|win|x|plt|video):/i ! obfuscated \
+      {it} uses a coder that may read, delete or run files
+  e.g. convert a b: execute
+bpython ptpython:
+  typed code repl ends /^-[A-Za-z]*[cm]|^-V+$|^-h$/ stays /^-[bBdEiIOPqsSuvx]*i/ names \
+      /^(?:pdb|code|asyncio|IPython|ipdb)$/ valued -W -X --check-hash-based-pycs
+irb pry iex groovysh pdb:
+  typed code always
+  e.g. irb: interactive
+python3:
+  is runnable
+`;
 
 const OPTIONS = {
   ...valued('-F -v --field-separator --assign'),
@@ -177,24 +294,22 @@ const isEditingCode = (code: Argument | undefined): boolean =>
   code?.value !== undefined && !code.isSample && isTextEditing(code.value);
 
 /** Judges an interpreter by its script, or by its standard input: code read from there is unknown. */
-const judgeInput =
-  (options: Readonly<Record<string, OptionSpec>>) =>
-  (subject: CommandAnalysis): void => {
-    const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
-    const script = scriptOf(subject, parsed);
-    if (script) judgeKnownScript(subject, script, parsed.rest);
-    if (script) {
-      subject.noteScript(script);
-      subject.read(script);
-    }
-    const module = valueOfOption(parsed, '-m');
-    if (module) judgeModule(subject, module);
-    if (isPhpServer(subject, parsed, script)) judgeServer(subject);
-    else if (!script || !judgeUnknownScript(subject, script)) {
-      const hasCode = parsed.options.some(({ spec }) => spec?.value !== undefined && GIVES_CODE.has(spec.value));
-      judgeStdin(subject, script, hasCode);
-    }
-  };
+function judgeInterpreter(subject: CommandAnalysis, _call: ProgramCall, { options = {} }: ProgramSpec): void {
+  const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
+  const script = scriptOf(subject, parsed);
+  if (script) judgeKnownScript(subject, script, parsed.rest);
+  if (script) {
+    subject.noteScript(script);
+    subject.read(script);
+  }
+  const module = valueOfOption(parsed, '-m');
+  if (module) judgeModule(subject, module);
+  if (isPhpServer(subject, parsed, script)) judgeServer(subject);
+  else if (!script || !judgeUnknownScript(subject, script)) {
+    const hasCode = parsed.options.some(({ spec }) => spec?.value !== undefined && GIVES_CODE.has(spec.value));
+    judgeStdin(subject, script, hasCode);
+  }
+}
 
 /** The program of the adapter itself, as a script. */
 const OWN_PROGRAM = /(?:^|\/)(?:dist\/main\.js|dist\/shell-adapter\.cjs|shell-adapter)$/;
@@ -273,188 +388,46 @@ function judgeServer(subject: CommandAnalysis): void {
     subject.add('exfiltration', `${subject.program ?? 'it'} serves files to other machines`);
 }
 
-/** Options of an interpreter by the role of their values; names are separated by blanks. */
-interface InterpreterOptions {
-  /** Options that take a whole program. */
-  readonly source?: string;
-  /** Options that load or otherwise execute their value. */
-  readonly code?: string;
-  /** Options whose value has no effect. */
-  readonly values?: string;
-  /** Options that name a module, which gets all further arguments. */
-  readonly module?: string;
-}
-
 /** `deno eval`: its first operand is the program. */
 function judgeEvaluation(subject: CommandAnalysis): void {
   const operands = subject.args.slice(1).filter(({ shape }) => !shape.startsWith('-'));
   judgeSource(subject, operands[0]?.value, 'deno eval');
 }
 
-/** An interpreter: it runs a script, a program in its arguments, or its input. */
-function interpreter({ source, code, values, module }: InterpreterOptions): ProgramSpec {
-  const options: Readonly<Record<string, OptionSpec>> = {
-    ...(values !== undefined && valued(values)),
-    ...(module !== undefined && each(module, { value: 'text', isLast: true } as const)),
-    ...(code !== undefined && each(code, { value: 'code' })),
-    ...(source !== undefined && each(source, { value: 'source' })),
-  };
-  return { class: 'execute', operands: 'text', options, judge: judgeInput(options) };
+/** Perl as an interpreter. -l, -0, -C and -F take an attached value or none: the next argument may be -e. */
+const PERL: ProgramSpec = {
+  class: 'execute',
+  operands: 'text',
+  options: {
+    ...valued('-I'),
+    ...each('-M -m -x -n -p -i -d', { value: 'code' }),
+    ...each('-e -E', { value: 'source' }),
+  },
+  judge: judgeInterpreter,
+};
+
+function judgePerl(subject: CommandAnalysis): void {
+  if (!judgeTextEditing(subject)) judgeProgram(subject, PERL, 'perl');
 }
 
-/** Debugger commands that only inspect. */
-const READ_ONLY_COMMANDS =
-  /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/;
-
-const PERL = interpreter({ source: '-e -E', code: '-M -m -x -n -p -i -d', values: '-I' });
-
-/** Node.js, and programs with the same options. */
-const NODE = { source: '-e -p --eval --print', code: '-r --require --import' } as const;
-
-/** Programs that run code of their own languages, and debuggers. */
-const SPECS: ProgramTable = {
-  timeit: { class: 'obfuscated', reason: 'runs code that cannot be judged', operands: 'text' },
-  venv: { class: 'write', operands: 'write', options: valued('--prompt') },
-  ...each('zipfile tarfile', {
-    class: 'read',
-    operands: 'write',
-    options: each('-c --create -e --extract', { class: 'write' }),
-  }),
-  'http.server': { class: 'execute', operands: 'text', judge: judgeServer },
-  'json.tool': { class: 'read', operands: 'last-written', options: valued('--indent') },
-  ...each('python pypy ipython', interpreter({ source: '-c', values: '-W -X', module: '-m' })),
-  ...each(
-    'node nodejs',
-    interpreter({ ...NODE, code: `${NODE.code} --loader --experimental-loader`, values: '-C --conditions' }),
-  ),
-  ...each('deno', {
-    class: 'execute',
-    operands: 'text',
-    judge: judgeScriptAddress,
-    options: each('--eval --preload', { value: 'code' }),
-    subcommands: {
-      eval: { class: 'execute', operands: 'text', judge: judgeEvaluation },
-      repl: { class: 'execute', operands: 'text', options: each('--eval --eval-file', { value: 'code' }) },
-    },
-  }),
-  ...each('tsx ts-node', interpreter(NODE)),
-  // -l, -0, -C and -F take an attached value or none: the next argument may be -e.
-  perl: {
-    class: 'read',
-    operands: 'text',
-    judge: (subject) => {
-      if (!judgeTextEditing(subject)) judgeProgram(subject, PERL, 'perl');
-    },
-  },
-  ruby: interpreter({ source: '-e', code: '-r -n -p -i', values: '-I -C -E -F' }),
-  php: interpreter({ source: '-r -B -R -E', code: '-a -d', values: '-c -S -t -f' }),
-  m4: interpreter({}),
-  gnuplot: interpreter({ source: '-e' }),
-  ...each('lua luajit', interpreter({ source: '-e', code: '-l' })),
-  ...each('tclsh wish expect', interpreter({ source: '-c' })),
-  ...each(
-    'ocaml raku crystal nim clj kotlinc csi gp maxima sage',
-    interpreter({ source: '-e -eval --eval -c --batch-string' }),
-  ),
-  ...each(
-    'Rscript R julia elixir erl ghc runghc ghci swipl guile racket sbcl clojure groovy scala kotlin jshell osascript octave jrunscript bb',
-    interpreter({ source: '-e -E --eval -eval -g -c' }),
-  ),
-  ...each('awk gawk mawk nawk original-awk', { class: 'read', operands: 'text', judge: judgeAwk }),
-  ...each('gdb lldb', {
-    class: 'execute',
-    operands: 'text',
-    judge: (subject) => {
-      if (subject.command.stdin)
-        subject.add('obfuscated', `${subject.program ?? 'it'} runs commands from its input, which cannot be judged`);
-    },
-    options: {
-      ...each('-ex -x -iex --eval-command --command --batch-silent -o', {
-        value: 'code',
-        harmless: READ_ONLY_COMMANDS,
-      }),
-      ...each('-p --pid', { class: 'exfiltration', reason: 'reads the memory of a process', value: 'text' }),
-    },
-  }),
-  ...each('pdflatex xelatex lualatex latex tex pdftex latexmk', {
-    class: 'execute',
-    options: {
-      ...each('-shell-escape --shell-escape -enable-write18', {
-        class: 'obfuscated',
-        reason: 'lets a document run commands',
-      }),
-      ...valued('-interaction -output-directory -jobname'),
-    },
-  }),
-  gs: {
-    class: 'execute',
-    options: each('-dNOSAFER -dDELAYSAFER', { class: 'obfuscated', reason: 'lets a document run commands' }),
-  },
-  ...each('convert magick mogrify identify', {
-    class: 'execute',
-    operands: 'last-written',
-    judge: (subject) => {
-      if (
-        subject.args.some(({ shape }) =>
-          /^(?:msl|ephemeral|mvg|text|label|url|https?|show|win|x|plt|video):/i.test(shape),
-        )
-      )
-        subject.add('obfuscated', `${subject.program ?? 'it'} uses a coder that may read, delete or run files`);
-    },
-  }),
-};
-
-/** Interpreters that execute what is typed. Source: their manual pages. */
-const TYPING: TypingTable = {
-  ...each(
-    'python pypy ipython bpython ptpython',
-    typedCode(
-      repl({
-        valued: '-W -X --check-hash-based-pycs',
-        ends: /^-[A-Za-z]*[cm]|^-V+$|^-h$/,
-        stays: /^-[bBdEiIOPqsSuvx]*i/,
-        typed: /^(?:pdb|code|asyncio|IPython|ipdb)$/,
-      }),
-    ),
-  ),
-  ...each(
-    'node nodejs tsx ts-node',
-    typedCode(
-      repl({
-        valued: '-r --require --import --loader --experimental-loader -C --conditions --env-file',
-        ends: /^(?:-[a-z]*[epcvh]|--(?:eval|print|check|test|run|v8-options|prof-process).*)$/,
-        stays: /^(?:-i|--interactive)$/,
-        typed: /^inspect$/,
-      }),
-    ),
-  ),
-  deno: typedCode(repl({ ends: /^-[eprvVh]|^--(?:eval|print)/, typed: /^repl$/ })),
-  ruby: typedCode(repl({ valued: '-I -r -C -E', ends: /^-[a-z]*[evh]/ })),
-  perl: typedCode(repl({ valued: '-I', ends: /^-[A-Za-z0-9]*[eEvVh]/, stays: /^-[a-z]*d/ })),
-  php: typedCode(repl({ valued: '-c -d', ends: /^-[BRESfhilmrstvw]|^--r/, stays: /^-a$/ })),
-  ...each('lua luajit', typedCode(repl({ valued: '-l', ends: /^-[ev]/, stays: /^-i$/ }))),
-  ...each('tclsh wish expect', typedCode(repl({ ends: /^-[cf]/, stays: /^-i$/ }))),
-  julia: typedCode(repl({ valued: '-J -t -p -L', ends: /^(?:-[eEvh]|--eval|--print)/, stays: /^-i$/ })),
-  ...each(
-    'ocaml swipl guile racket sbcl clojure clj octave scala raku elixir',
-    typedCode(repl({ ends: /^(?:-[ecfgmvh]|--(?:eval|exec|script|main).*)$/, stays: /^-i$/ })),
-  ),
-  ...each('irb pry ghci iex jshell groovysh pdb', typedCode(unless())),
-  R: typedCode(unless(/^(?:-[ef]|--file=.*|CMD)$/)),
-  ...each('gdb lldb', typedCode(unless(/^(?:--?batch(?:-silent)?|-b)$/))),
-  ...each('awk gawk mawk nawk', typedCode(typedScript)),
-};
+function judgeDebugger(subject: CommandAnalysis): void {
+  if (subject.command.stdin)
+    subject.add('obfuscated', `${subject.program ?? 'it'} runs commands from its input, which cannot be judged`);
+}
 
 /** Programs that run code of their own languages, and debuggers. */
 export const INTERPRETERS: ProgramFamily = {
   name: 'interpreters',
-  programs: SPECS,
-  wrappers: { 'gdb --args': { class: 'execute' }, 'lldb --': { class: 'execute' } },
-  typing: TYPING,
-  traits: {
-    runnable: 'python python3 perl ruby node php',
-    versioned: 'python pypy ruby perl php lua luajit node tclsh awk',
-    edits: 'perl',
+  entries: ENTRIES,
+  rules: {
+    judges: {
+      interpreter: judgeInterpreter,
+      scriptAddress: judgeScriptAddress,
+      evaluation: judgeEvaluation,
+      perl: judgePerl,
+      awk: judgeAwk,
+      debugger: judgeDebugger,
+    },
   },
   variables: [
     {
@@ -470,6 +443,5 @@ export const INTERPRETERS: ProgramFamily = {
       harmless: RUNTIME_OPTIONS,
     },
   ],
-  startupPaths: ['.gdbinit', '.lldbinit', '.irbrc', '.pryrc', '.Rprofile', '~/.pythonrc*', '~/.config/gdb/**'],
-  examples: EXAMPLES,
+  startupPaths: '.gdbinit .lldbinit .irbrc .pryrc .Rprofile ~/.pythonrc* ~/.config/gdb/**',
 };

@@ -61,30 +61,6 @@ export function judgeFileTransfer(subject: CommandAnalysis): void {
   if (subject.command.stdin) subject.add('obfuscated', `${label} runs commands that cannot be judged`);
 }
 
-/** Options of `scp`. */
-export const SCP_OPTIONS = {
-  ...each('-S -J -D', { value: 'shell' } as const),
-  ...each('-o -F', { class: 'obfuscated', reason: 'may run programs', value: 'text' } as const),
-  ...valued('-P -l -i -c -X'),
-};
-
-/** Options of `rsync`. */
-export const RSYNC_OPTIONS = {
-  ...each('-e --rsh', { value: 'shell' } as const),
-  ...each('--rsync-path', { class: 'obfuscated', reason: 'may run programs', value: 'text' } as const),
-  ...each('-f -T -M -B --filter --exclude --include --exclude-from --include-from --files-from', {
-    value: 'text',
-  } as const),
-  ...each('--backup-dir --log-file --partial-dir --temp-dir', { value: 'write' } as const),
-  ...each('--delete --delete-before --delete-during --delete-after --delete-excluded --del --remove-source-files', {
-    class: 'destructive',
-    reason: 'deletes files',
-  } as const),
-  '--daemon': { class: 'exfiltration', reason: 'serves files to other machines' } as const,
-  ...valued('--bwlimit --port --timeout --contimeout --max-size --min-size --chmod --chown --usermap --groupmap'),
-  ...valued('--compare-dest --copy-dest --link-dest --block-size --info --debug --out-format --password-file --iconv'),
-};
-
 /** `scp`, `rsync` and similar programs: copies from or to another machine. */
 export function judgeRemoteCopy(subject: CommandAnalysis, { args, operands }: ProgramCall): void {
   const label = subject.program ?? 'it';
@@ -356,23 +332,9 @@ function writeFetched(subject: CommandAnalysis, { value, text }: Argument, direc
   subject.noteWritten(file);
 }
 
-/** Options of wget, for its spec and its judge. */
-export const WGET_OPTIONS = {
-  ...each('-O -o -a --output-document --output-file --append-output -P --directory-prefix', {
-    value: 'write',
-  } as const),
-  ...each('--post-file --body-file', { class: 'exfiltration', reason: 'sends a file', value: 'read' } as const),
-  // Each line is asked for, as an address.
-  ...each('-i --input-file', { value: 'read' } as const),
-  ...each('--post-data --body-data', { value: 'text' } as const),
-  ...each('--use-askpass -e --execute --config', { class: 'obfuscated', value: 'text' } as const),
-  ...valued('--method -t -T -U -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password'),
-};
-
 /** `wget`: fetched data becomes files, unless options name another file. */
-export function judgeWget(subject: CommandAnalysis): void {
+export function judgeWget(subject: CommandAnalysis, { options, operands }: ProgramCall): void {
   judgeSender(subject);
-  const { options, operands } = parseArguments(subject.args, { options: WGET_OPTIONS });
   if (options.some(({ name, value }) => name === '--method' && value?.shape.toUpperCase() === 'DELETE'))
     subject.add('destructive', 'wget deletes remote data');
   const valueOf = (...names: string[]) => options.findLast(({ name }) => names.includes(name))?.value;

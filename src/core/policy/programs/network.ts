@@ -1,14 +1,6 @@
-import {
-  type ProgramExamples,
-  type ProgramFamily,
-  typedCode,
-  unless,
-  upTo,
-  type WrapperSpec,
-  type WrapperTable,
-} from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
+import type { CommandAnalysis } from '../subject/command-analysis.js';
 import {
   judgeCloud,
   judgeCurl,
@@ -17,280 +9,219 @@ import {
   judgeSender,
   judgeSocat,
   judgeWget,
-  RSYNC_OPTIONS,
-  SCP_OPTIONS,
-  WGET_OPTIONS,
 } from './network-fetch.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  write: ['ssh-keygen -f key'],
-  execute: ['openssl rand -hex 8', 'ssh-add x', 'ssh-agent ls'],
-  network: [
-    'curl example.org',
-    'wget example.org',
-    'http example.org',
-    'aria2c example.org',
-    'dig example.org',
-    'nmap example.org',
-    'scp host:x .',
-    'rsync host:x .',
-    'gh pr list',
-    'aws s3 ls',
-    'ssh host ls',
-    'sshpass -p x ssh host ls',
-  ],
-  interactive: ['ssh host', 'ftp host', 'sftp host', 'mosh', 'mosh-client'],
-  privilege: ['tshark -i any'],
-  destructive: ['wget --method=DELETE example.org', 'mosh host rm x'],
-  persistence: ['ssh-copy-id host'],
-  exfiltration: [
-    'croc send x',
-    'ttyd bash',
-    'tailscale funnel 80',
-    'nc -l 80',
-    'httpd -h .',
-    'mail x@example.org',
-    'ngrok http 80',
-  ],
-  obfuscated: ["socat - EXEC:'rm x'", "lftp -e 'put x' host"],
-};
+const ENTRIES = String.raw`
+%ssh: read
+  -b -B -c -D -e -i -J -l -L -m -O -p -Q = text
+  -R = text ! exfiltration forwards a port of another machine to this one
+  -S -w -W = text
+  -o -F = text ! obfuscated may make ssh run programs on this machine unless \
+      /^(?:(?:AddressFamily|BatchMode|Ciphers|Compression|Connect\w+|Host(?:Key|Name)\w*|IdentitiesOnly|Kex\w+|LogLevel|MACs|NumberOfPasswordPrompts|P(?:assword|ubkey)Authentication|Port|Preferred\w+|RequestTTY|ServerAlive\w+|StrictHostKeyChecking|TCPKeepAlive|User)[= ][\w.,@+:-]+|(?:Global|User)KnownHostsFile[= ]\/dev\/null)$/i
+  -I = text ! obfuscated loads code
+  -E = write
+curl <text>: network
+  rule curl
+  is runnable fetches
+  e.g. curl example.org: network
+wget <text>: network
+  -O -o -a --output-document --output-file --append-output -P --directory-prefix = write
+  --post-file --body-file = read ! exfiltration sends a file
+  -i --input-file = read
+  --post-data --body-data = text
+  --use-askpass -e --execute --config = text ! obfuscated
+  --method -t -T -U -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password = text
+  rule wget
+  is runnable fetches
+  e.g. wget example.org: network; wget --method=DELETE example.org: destructive
+http https xh <text>: network
+  -o --output = write
+  when /^[^=:@\/]*(?::?=)?@./ ! exfiltration {it} sends a file
+  when /^DELETE$/ ! destructive {it} deletes remote data
+  rule sender
+  is fetches
+  e.g. http example.org: network
+aria2c <text>: network
+  -d -o --dir --out = write
+  --on-download-complete = code
+  is fetches
+  e.g. aria2c example.org: network
+ping ping6 dig nslookup host whois traceroute tracepath mtr arp arping ipcalc <text>: network
+  rule sender
+  e.g. dig example.org: network
+nmap <text>: network
+  --script --datadir = text ! obfuscated may run code
+  --interactive ! obfuscated may run code
+  rule sender
+  e.g. nmap example.org: network
+socat <text>: network
+  rule socat
+  is runnable fetches
+  e.g. socat - EXEC:'rm x': obfuscated
+nc ncat netcat <text>: network
+  -e -c --exec --sh-exec = shell ! obfuscated connects a program to another machine
+  -l --listen ! exfiltration accepts connections from other machines
+  rule sender
+  is runnable of nc ncat
+  is fetches
+  e.g. nc -l 80: exfiltration
+telnet <text>: network
+  like nc
+  typed code always
+  e.g. telnet x: interactive
+scp <text>: network
+  -S -J -D = shell
+  -o -F = text ! obfuscated may run programs
+  -P -l -i -c -X = text
+  rule remoteCopy
+  is runnable fetches
+  e.g. scp host:x .: network
+rsync <text>: network
+  -e --rsh = shell
+  --rsync-path = text ! obfuscated may run programs
+  -f -T -M -B --filter --exclude --include --exclude-from --include-from --files-from = text
+  --backup-dir --log-file --partial-dir --temp-dir = write
+  --delete --delete-before --delete-during --delete-after --delete-excluded --del --remove-source-files ! \
+      destructive deletes files
+  --daemon ! exfiltration serves files to other machines
+  --bwlimit --port --timeout --contimeout --max-size --min-size --chmod --chown --usermap --groupmap \
+      --compare-dest --copy-dest --link-dest --block-size --info --debug --out-format --password-file --iconv = \
+      text
+  rule remoteCopy
+  is runnable fetches
+  e.g. rsync host:x .: network
+sftp <text>: network
+  -b -D = text ! obfuscated runs commands that cannot be judged
+  -o -F -S = text ! obfuscated may run programs on this machine
+  -B -c -i -J -l -P -R -s -X = text
+  rule fileTransfer
+  typed code unless /^-[bcf]/
+  is fetches
+  e.g. sftp host: interactive
+ftp <text>: network
+  -c -e -f = text ! obfuscated runs commands that cannot be judged
+  rule fileTransfer
+  typed code always
+  is fetches
+  e.g. ftp host: interactive
+lftp <text>: network
+  like ftp
+  typed code unless /^-[bcf]/
+  is fetches
+  e.g. lftp -e 'put x' host: obfuscated
+ncftp tftp smbclient <text>: network
+  like ftp
+  e.g. ncftp x: network
+mail mailx sendmail mutt msmtp swaks <text>: exfiltration sends mail
+  e.g. mail x@example.org: exfiltration
+gh glab hub <text>: network
+  when /^(?:-X|--method=)?DELETE$/i ! destructive deletes remote data
+  gist: exfiltration publishes files
+  auth secret ssh-key gpg-key: exfiltration handles credentials
+  repo release: network
+    delete archive rename: destructive
+    create: network
+      --push --source ! exfiltration publishes files
+  config: network
+    set: persistence changes which programs it runs
+  alias extension: obfuscated may run any program
+  is runnable of gh
+  e.g. gh pr list: network
+aws gcloud gsutil az oci doctl flyctl fly heroku vercel netlify wrangler rclone vault consul etcdctl nomad <text>: \
+    network
+  rule cloud
+  is runnable of aws
+  is fetches of aws gsutil
+  e.g. aws s3 ls: network
+openssl <text>: execute
+  rule openssl
+  s_client s_server s_time: network
+    rule sender
+  e.g. openssl rand -hex 8: execute
+ssh-copy-id: persistence grants access to another machine
+  e.g. ssh-copy-id host: persistence
+ssh-keygen <text>: write
+  -f = write
+  -D = text ! obfuscated loads code
+  -t -b -C -N -P -m = text
+  e.g. ssh-keygen -f key: write
+ssh-add <text>: execute
+  -s = text ! obfuscated loads code
+  e.g. ssh-add x: execute
+croc wormhole magic-wormhole ffsend transfer <text>: exfiltration sends files to others
+  receive --help --version: network
+  e.g. croc send x: exfiltration
+wireshark tshark <text>: privilege records the network
+  -X = text ! obfuscated loads code
+  -w = write
+  e.g. tshark -i any: privilege
+httpd <text>: exfiltration serves files to other machines
+  e.g. httpd -h .: exfiltration
+serve http-server live-server ttyd gotty wetty <text>: exfiltration lets other machines reach this one
+  e.g. ttyd bash: exfiltration
+tailscale <text>: privilege changes the network of the machine
+  status ip version ping netcheck whois: read
+  funnel serve file ssh: exfiltration reaches other machines
+  e.g. tailscale funnel 80: exfiltration
+ngrok cloudflared localtunnel lt bore <text>: exfiltration makes this machine reachable for others
+  e.g. ngrok http 80: exfiltration
+ssh: network runs commands on another machine
+  runs after 1, joined, elsewhere, sends-input
+  like %ssh
+  typed code upto 1 unless /^-[A-Za-z0-9]*[NfWOVQG]/ valued -b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q \
+      -R -S -W -w
+  is runnable
+  e.g. ssh host ls: network; ssh host: interactive
+mosh: network runs commands on another machine
+  runs after 1, joined, elsewhere, sends-input
+  like %ssh
+  typed code upto 1 valued -p --ssh --server
+  e.g. mosh: interactive; mosh host rm x: destructive
+autossh: network runs commands on another machine
+  runs after 1, joined, elsewhere, sends-input
+  like %ssh
+  e.g. autossh host ls: network
+sshpass: network
+  runs
+  -p -f -d -P = text
+  e.g. sshpass -p x ssh host ls: network
+ssh-agent: execute
+  runs bare execute
+  -a -t -E -O -P = text
+  e.g. ssh-agent ls: execute
+msfconsole mosh-client:
+  typed code always
+  e.g. mosh-client: interactive
+`;
 
-/** Programs that communicate with other machines. */
-const SPECS: ProgramTable = {
-  curl: { class: 'network', operands: 'text', judge: judgeCurl },
-  wget: {
-    class: 'network',
-    operands: 'text',
-    options: WGET_OPTIONS,
-    judge: judgeWget,
-  },
-  ...each('http https xh', {
-    class: 'network',
-    operands: 'text',
-    options: { ...each('-o --output', { value: 'write' }) },
-    judge: (subject) => {
-      judgeSender(subject);
-      if (subject.args.some(({ shape }) => /^[^=:@/]*(?::?=)?@./.test(shape)))
-        subject.add('exfiltration', `${subject.program ?? 'it'} sends a file`);
-      if (subject.args.some(({ shape }) => shape === 'DELETE'))
-        subject.add('destructive', `${subject.program ?? 'it'} deletes remote data`);
-    },
-  }),
-  aria2c: {
-    class: 'network',
-    operands: 'text',
-    options: { ...each('-d -o --dir --out', { value: 'write' }), '--on-download-complete': { value: 'code' } },
-  },
-  ...each('ping ping6 dig nslookup host whois traceroute tracepath mtr arp arping ipcalc', {
-    class: 'network',
-    operands: 'text',
-    judge: judgeSender,
-  }),
-  nmap: {
-    class: 'network',
-    operands: 'text',
-    judge: judgeSender,
-    options: {
-      ...each('--script --datadir', { class: 'obfuscated', reason: 'may run code', value: 'text' }),
-      '--interactive': { class: 'obfuscated', reason: 'may run code' },
-    },
-  },
-  socat: { class: 'network', operands: 'text', judge: judgeSocat },
-  ...each('nc ncat netcat telnet', {
-    class: 'network',
-    operands: 'text',
-    options: {
-      ...each('-e -c --exec --sh-exec', {
-        class: 'obfuscated',
-        reason: 'connects a program to another machine',
-        value: 'shell',
-      }),
-      ...each('-l --listen', { class: 'exfiltration', reason: 'accepts connections from other machines' }),
-    },
-    judge: judgeSender,
-  }),
-  scp: { class: 'network', operands: 'text', options: SCP_OPTIONS, judge: judgeRemoteCopy },
-  rsync: { class: 'network', operands: 'text', options: RSYNC_OPTIONS, judge: judgeRemoteCopy },
-  sftp: {
-    class: 'network',
-    operands: 'text',
-    options: {
-      ...each('-b -D', { class: 'obfuscated', reason: 'runs commands that cannot be judged', value: 'text' }),
-      ...each('-o -F -S', { class: 'obfuscated', reason: 'may run programs on this machine', value: 'text' }),
-      ...valued('-B -c -i -J -l -P -R -s -X'),
-    },
-    judge: judgeFileTransfer,
-  },
-  ...each('ftp lftp ncftp tftp smbclient', {
-    class: 'network',
-    operands: 'text',
-    options: each('-c -e -f', {
-      class: 'obfuscated',
-      reason: 'runs commands that cannot be judged',
-      value: 'text',
-    }),
-    judge: judgeFileTransfer,
-  }),
-  ...each('mail mailx sendmail mutt msmtp swaks', { class: 'exfiltration', reason: 'sends mail', operands: 'text' }),
-  ...each('gh glab hub', {
-    class: 'network',
-    operands: 'text',
-    judge: (subject) => {
-      if (subject.args.some(({ shape }) => /^(?:-X|--method=)?DELETE$/i.test(shape)))
-        subject.add('destructive', 'deletes remote data');
-    },
-    subcommands: {
-      ...each('gist', { class: 'exfiltration', reason: 'publishes files', operands: 'text' }),
-      ...each('auth secret ssh-key gpg-key', {
-        class: 'exfiltration',
-        reason: 'handles credentials',
-        operands: 'text',
-      }),
-      ...each('repo release', {
-        class: 'network',
-        operands: 'text',
-        subcommands: {
-          ...each('delete archive rename', { class: 'destructive', operands: 'text' }),
-          create: {
-            class: 'network',
-            operands: 'text',
-            options: each('--push --source', { class: 'exfiltration', reason: 'publishes files' }),
-          },
-        },
-      }),
-      config: {
-        class: 'network',
-        operands: 'text',
-        subcommands: each('set', { class: 'persistence', reason: 'changes which programs it runs', operands: 'text' }),
-      },
-      ...each('alias extension', { class: 'obfuscated', reason: 'may run any program', operands: 'text' }),
-    },
-  }),
-  ...each(
-    'aws gcloud gsutil az oci doctl flyctl fly heroku vercel netlify wrangler rclone vault consul etcdctl nomad',
-    {
-      class: 'network',
-      operands: 'text',
-      judge: judgeCloud,
-    },
-  ),
-  openssl: {
-    class: 'execute',
-    operands: 'text',
-    judge: (subject) => {
-      subject.args.forEach(({ shape }, index, args) => {
-        const next = args[index + 1];
-        if (/^-(?:WWW|HTTP)$/.test(shape)) subject.add('exfiltration', 'openssl serves files to other machines');
-        if (next && /^-(?:in|key|inkey|cert)$/.test(shape)) subject.read(next);
-        if (/^-(?:engine|provider|provider-path)$/.test(shape))
-          subject.add('obfuscated', `openssl ${shape} loads code`);
-        if (!next || !/^-(?:out|keyout|writerand)$/.test(shape)) return;
-        subject.write(next);
-        subject.noteWritten(next);
-      });
-    },
-    subcommands: each('s_client s_server s_time', { class: 'network', operands: 'text', judge: judgeSender }),
-  },
-  ...each('ssh-copy-id', { class: 'persistence', reason: 'grants access to another machine' }),
-  'ssh-keygen': {
-    class: 'write',
-    operands: 'text',
-    options: {
-      ...each('-f', { value: 'write' }),
-      '-D': { class: 'obfuscated', reason: 'loads code', value: 'text' },
-      ...valued('-t -b -C -N -P -m'),
-    },
-  },
-  'ssh-add': {
-    class: 'execute',
-    operands: 'text',
-    options: each('-s', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
-  },
-  ...each('croc wormhole magic-wormhole ffsend transfer', {
-    class: 'exfiltration',
-    reason: 'sends files to others',
-    operands: 'text',
-    subcommands: each('receive --help --version', { class: 'network', operands: 'text' }),
-  }),
-  ...each('wireshark tshark', {
-    class: 'privilege',
-    reason: 'records the network',
-    operands: 'text',
-    options: { '-X': { class: 'obfuscated', reason: 'loads code', value: 'text' }, '-w': { value: 'write' } },
-  }),
-  ...each('httpd', { class: 'exfiltration', reason: 'serves files to other machines', operands: 'text' }),
-  ...each('serve http-server live-server ttyd gotty wetty', {
-    class: 'exfiltration',
-    reason: 'lets other machines reach this one',
-    operands: 'text',
-  }),
-  tailscale: {
-    class: 'privilege',
-    reason: 'changes the network of the machine',
-    operands: 'text',
-    subcommands: {
-      ...each('status ip version ping netcheck whois', { class: 'read', operands: 'text' }),
-      ...each('funnel serve file ssh', { class: 'exfiltration', reason: 'reaches other machines', operands: 'text' }),
-    },
-  },
-  ...each('ngrok cloudflared localtunnel lt bore', {
-    class: 'exfiltration',
-    reason: 'makes this machine reachable for others',
-    operands: 'text',
-  }),
-};
-
-/** Settings of ssh that run no program and write no file. Source: ssh_config(5). */
-const SSH_SETTING =
-  /^(?:(?:AddressFamily|BatchMode|Ciphers|Compression|Connect\w+|Host(?:Key|Name)\w*|IdentitiesOnly|Kex\w+|LogLevel|MACs|NumberOfPasswordPrompts|P(?:assword|ubkey)Authentication|Port|Preferred\w+|RequestTTY|ServerAlive\w+|StrictHostKeyChecking|TCPKeepAlive|User)[= ][\w.,@+:-]+|(?:Global|User)KnownHostsFile[= ]\/dev\/null)$/i;
-
-const ssh: WrapperSpec = {
-  class: 'network',
-  reason: 'runs commands on another machine',
-  sendsInput: true,
-  skips: 1,
-  isJoined: true,
-  isElsewhere: true,
-  options: {
-    ...valued('-b -B -c -D -e -i -J -l -L -m -O -p -Q -R -S -w -W'),
-    ...each('-o -F', {
-      class: 'obfuscated',
-      reason: 'may make ssh run programs on this machine',
-      value: 'text',
-      harmless: SSH_SETTING,
-    }),
-    ...each('-I', { class: 'obfuscated', reason: 'loads code', value: 'text' }),
-    ...each('-E', { value: 'write' }),
-    ...each('-R', { class: 'exfiltration', reason: 'forwards a port of another machine to this one', value: 'text' }),
-  },
-};
-
-/** Programs that run commands on another machine, or that ssh needs around it. */
-const WRAPPERS: WrapperTable = {
-  ssh,
-  ...each('mosh autossh', { ...ssh, hasNoCommand: false }),
-  sshpass: { class: 'network', options: valued('-p -f -d -P') },
-  'ssh-agent': { class: 'execute', options: valued('-a -t -E -O -P'), bare: 'execute' },
-};
+/** `openssl`: its options have one dash, and are the same for all subcommands. */
+function judgeOpenssl(subject: CommandAnalysis): void {
+  subject.args.forEach(({ shape }, index, args) => {
+    const next = args[index + 1];
+    if (/^-(?:WWW|HTTP)$/.test(shape)) subject.add('exfiltration', 'openssl serves files to other machines');
+    if (next && /^-(?:in|key|inkey|cert)$/.test(shape)) subject.read(next);
+    if (/^-(?:engine|provider|provider-path)$/.test(shape)) subject.add('obfuscated', `openssl ${shape} loads code`);
+    if (!next || !/^-(?:out|keyout|writerand)$/.test(shape)) return;
+    subject.write(next);
+    subject.noteWritten(next);
+  });
+}
 
 /** Programs that communicate with other machines. */
 export const NETWORK: ProgramFamily = {
   name: 'network',
-  programs: SPECS,
-  wrappers: WRAPPERS,
-  typing: {
-    ...each('ftp telnet msfconsole', typedCode(unless())),
-    ...each('sftp lftp', typedCode(unless(/^-[bcf]/))),
-    ssh: typedCode(
-      upTo(1, '-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w', /^-[A-Za-z0-9]*[NfWOVQG]/),
-    ),
-    mosh: typedCode(upTo(1, '-p --ssh --server')),
-    'mosh-client': typedCode(unless()),
-  },
-  traits: {
-    runnable: 'curl wget nc ncat socat ssh scp rsync gh aws',
-    fetches: 'curl wget http https xh aria2c nc ncat netcat ftp lftp scp sftp rsync socat aws gsutil',
+  entries: ENTRIES,
+  rules: {
+    judges: {
+      curl: judgeCurl,
+      wget: judgeWget,
+      sender: judgeSender,
+      socat: judgeSocat,
+      remoteCopy: judgeRemoteCopy,
+      fileTransfer: judgeFileTransfer,
+      cloud: judgeCloud,
+      openssl: judgeOpenssl,
+    },
   },
   variables: [
     {
@@ -301,16 +232,7 @@ export const NETWORK: ProgramFamily = {
     },
     { names: /^(?:RSYNC_RSH|CURL_HOME|WGETRC)$/, class: 'obfuscated', what: 'adds options to a program' },
   ],
-  startupPaths: [
-    'authorized_keys',
-    'authorized_keys2',
-    'known_hosts',
-    '~/.ssh/**',
-    '/**/.ssh/**',
-    '~/.aws/**',
-    '~/.netrc',
-    '.curlrc',
-    '~/.wgetrc',
-  ],
-  examples: EXAMPLES,
+  startupPaths: `
+    authorized_keys authorized_keys2 known_hosts ~/.ssh/** /**/.ssh/** ~/.aws/** ~/.netrc .curlrc ~/.wgetrc
+  `,
 };

@@ -1,46 +1,149 @@
-import { type ProgramExamples, type ProgramFamily, typedCode, unless } from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { hasOption, parseArguments, tailOf } from '../subject/options.js';
 import { GREP_OPTIONS, listedByGrep } from '../subject/listed-files.js';
-import { each, type ProgramTable, valued } from '../subject/program-spec.js';
+import { hasOption, parseArguments, tailOf } from '../subject/options.js';
+import type { ProgramCall } from '../subject/program-spec.js';
 import { literal } from '../words/argument.js';
 import type { KnownOutput, ListedNames } from '../words/program-knowledge.js';
 
-/** Commands of this family, by class. */
-const EXAMPLES: ProgramExamples = {
-  read: [
-    'ps aux',
-    'getent passwd',
-    'cat x',
-    'pwd',
-    'man ls',
-    'bat x',
-    'rg -l x src',
-    'zgrep x y',
-    'nm x',
-    'fzf -q x',
-    'ss -tlnp',
-    'colordiff a b',
-    'diff3 a b c',
-    'du -s x',
-    'tree -L 2',
-    'shuf x',
-    'yq . x',
-    'sdiff a b',
-    'top -b',
-    'dmesg',
-    'fuser x',
-    'date +%s',
-    'base64 -d x',
-    'uniq a',
-  ],
-  write: ['xxd -r a b'],
-  interactive: ['bc -l', 'less x'],
-  destructive: ["rg --pre 'rm x' y", 'journalctl --vacuum-size=1M'],
-  privilege: ['hostname x'],
-  persistence: ['sort -o /etc/passwd x'],
-  obfuscated: ["dc -e '!rm x'"],
-};
+const ENTRIES = String.raw`
+ls dir vdir tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump \
+    strings stat df realpath readlink paste join comm tr cut fold fmt pr expand unexpand column rev cmp zcat bzcat \
+    xzcat zless zmore look which whereis whatis apropos pgrep pstree free vmstat iostat mpstat uptime lsof lscpu \
+    lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum \
+    lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr: read
+  is metadata of ls dir stat df realpath readlink lsof lsblk findmnt file getfacl blkid
+  e.g. ls x: read
+cat: read
+  prints copied
+  e.g. cat x: read
+bc: read
+  typed code unless /^-[evhV]$|^--expression/
+  e.g. bc -l: interactive
+ps <text>: read
+  when /^[a-zA-Z]*e[a-zA-Z]*$/ ! exfiltration ps shows the variables of processes
+  e.g. ps aux: read
+getent <text>: read
+  when /^g?shadow$/ ! exfiltration getent reads credentials
+  e.g. getent passwd: read
+grep egrep fgrep: read
+  rule grep
+  lists grep
+  e.g. grep x: read
+zgrep: read
+  rule grep
+  e.g. zgrep x y: read
+diff3: read
+  --diff-program = program
+  e.g. diff3 a b c: read
+diff colordiff: read
+  --to-file --from-file -X --exclude-from = read
+  rule diff
+  e.g. colordiff a b: read
+pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename \
+    dirname expr logname hostid ncal top htop btop <text>: read
+  is metadata of basename dirname
+  is unread of true
+  e.g. pwd: read; top -b: read
+more less most: read
+  -o -O --log-file = write
+  -k --lesskey-file --lesskey-src --lesskey-content = code
+  when /^\+{1,2}[!|#:s-]/ ! obfuscated {it} runs the commands that an argument starts with +
+  typed code on screen unless /^-V$/
+  e.g. less x: interactive
+man <text>: read
+  -P --pager = shell ! execute
+  -H --html ! execute
+  -C = code
+  -l --local-file = read
+  rule man
+  e.g. man ls: read
+bat batcat delta: read
+  --pager = shell ! execute
+  --config-file = program
+  -l -r --language --theme --style = text
+  e.g. bat x: read
+rg: read
+  --pre --hostname-bin --pager = shell ! execute
+  --filter --view = program
+  -e -f -g -t -A -B -C -m --glob --type --max-count --context --regexp --iglob = text
+  rule ripgrep
+  lists ripgrep
+  e.g. rg -l x src: read; rg --pre 'rm x' y: destructive
+ag ack ugrep: read
+  like rg
+  e.g. ag x: read
+dc: read
+  -e --expression = text
+  rule dc
+  typed code unless /^-[evhV]$|^--expression/
+  e.g. dc -e '!rm x': obfuscated
+fzf sk <text>: read
+  --preview = shell ! execute
+  --bind = code unless /^(?!.*(?:execute|become|reload|transform)).*$/
+  -q -f -d -n --query --filter --delimiter --nth --height --prompt --header = text
+  e.g. fzf -q x: read
+nm: read
+  --plugin = code
+  -t --radix --target = text
+  e.g. nm x: read
+ss <text>: read
+  -D --diag = write
+  e.g. ss -tlnp: read
+wc du: read
+  --files0-from = read
+  is metadata of du
+  e.g. du -s x: read
+tree: read
+  -o = write
+  e.g. tree -L 2: read
+sort: read
+  -o --output = write
+  --compress-program = code
+  -k -t -S -T --key --field-separator --buffer-size --temporary-directory --parallel = text
+  e.g. sort -o /etc/passwd x: persistence
+shuf: read
+  -o --output = write
+  -n -i --head-count --input-range = text
+  e.g. shuf x: read
+uniq <last-written>: read
+  -f -s -w = text
+  e.g. uniq a: read
+xxd <last-written>: read
+  -l -s -c -g -o = text
+  e.g. xxd -r a b: write
+base64 base32 basenc: read
+  -w --wrap = text
+  e.g. base64 -d x: read
+yq: read
+  -I --indent -o -p = text
+  rule yq
+  e.g. yq . x: read
+sdiff: read
+  -o --output = write
+  --diff-program = code
+  e.g. sdiff a b: read
+hostname <text>: read
+  -F --file = read ! privilege
+  when /^(?!-)/ ! privilege hostname changes the name of the machine
+  e.g. hostname x: privilege
+date <text>: read
+  -s --set = text ! privilege
+  -d -r --date --reference = text
+  -f --file = read
+  when /^\d{8,12}(?:\.\d\d)?$/ ! privilege date sets the system clock
+  e.g. date +%s: read
+dmesg: read
+  -C -c --clear --console-off ! privilege
+  e.g. dmesg: read
+journalctl <text>: read
+  --vacuum-size --vacuum-time --vacuum-files --rotate = text ! destructive
+  e.g. journalctl --vacuum-size=1M: destructive
+fuser: read
+  -k --kill ! destructive ends processes
+  is metadata
+  e.g. fuser x: read
+`;
 
 /** How a program searches directories. */
 interface Search {
@@ -73,8 +176,6 @@ const GREP: Search = {
 /** `rg` and the like leave out hidden files unless told otherwise. */
 const RIPGREP: Search = { seesHidden: /^(?:-\.|-[A-Za-z]*u|--hidden|--unrestricted|--no-ignore|-a$)/ };
 
-const pager = { value: 'shell', class: 'execute' } as const;
-
 /** `man -H` and `--html` take a browser command only as an attached value. */
 function judgeMan(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
@@ -90,157 +191,6 @@ function judgeYq(subject: CommandAnalysis): void {
   for (const file of subject.args) if (!file.shape.startsWith('-') && /[./]\w/.test(file.shape)) subject.write(file);
 }
 
-/** Programs that only read, and the options that give some of them further effects. */
-const SPECS: ProgramTable = {
-  ...each(
-    'ls dir vdir cat tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump strings stat df realpath readlink paste join comm tr cut bc fold fmt pr expand unexpand column rev cmp zcat bzcat xzcat zless zmore look which whereis whatis apropos pgrep pstree free vmstat iostat mpstat uptime lsof lscpu lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr',
-    { class: 'read' },
-  ),
-  ps: {
-    class: 'read',
-    operands: 'text',
-    judge: (subject) => {
-      if (subject.args.some(({ shape }) => /^[a-zA-Z]*e[a-zA-Z]*$/.test(shape)))
-        subject.add('exfiltration', 'ps shows the variables of processes');
-    },
-  },
-  getent: {
-    class: 'read',
-    operands: 'text',
-    judge: (subject) => {
-      if (subject.args.some(({ value }) => value === 'shadow' || value === 'gshadow'))
-        subject.add('exfiltration', 'getent reads credentials');
-    },
-  },
-  ...each('grep egrep fgrep zgrep', { class: 'read', judge: judgeSearch(GREP) }),
-  diff3: { class: 'read', options: { '--diff-program': { value: 'program' } } },
-  ...each('diff colordiff', {
-    class: 'read',
-    options: each('--to-file --from-file -X --exclude-from', { value: 'read' }),
-    judge: (subject) => {
-      if (!subject.args.some(({ shape }) => /^(?:-[A-Za-z]*[rN]|--recursive)/.test(shape))) return;
-      for (const arg of subject.args) if (!arg.shape.startsWith('-')) subject.readTree(arg);
-    },
-  }),
-  ...each(
-    'pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename dirname expr logname hostid ncal',
-    { class: 'read', operands: 'text' },
-  ),
-  ...each('more less most', {
-    class: 'read',
-    options: {
-      ...each('-o -O --log-file', { value: 'write' }),
-      ...each('-k --lesskey-file --lesskey-src --lesskey-content', { value: 'code' }),
-    },
-    judge: (subject) => {
-      if (subject.args.some(({ shape }) => /^\+{1,2}[!|#:s-]/.test(shape)))
-        subject.add('obfuscated', `${subject.program ?? 'it'} runs the commands that an argument starts with +`);
-    },
-  }),
-  man: {
-    class: 'read',
-    operands: 'text',
-    options: {
-      ...each('-P --pager', pager),
-      ...each('-H --html', { class: 'execute' }),
-      '-C': { value: 'code' },
-      ...each('-l --local-file', { value: 'read' }),
-    },
-    judge: judgeMan,
-  },
-  ...each('bat batcat delta', {
-    class: 'read',
-    options: {
-      '--pager': pager,
-      '--config-file': { value: 'program' },
-      ...valued('-l -r --language --theme --style'),
-    },
-  }),
-  ...each('rg ag ack ugrep', {
-    class: 'read',
-    judge: judgeSearch(RIPGREP),
-    options: {
-      ...each('--pre --hostname-bin --pager', { value: 'shell', class: 'execute' }),
-      ...each('--filter --view', { value: 'program' }),
-      ...valued('-e -f -g -t -A -B -C -m --glob --type --max-count --context --regexp --iglob'),
-    },
-  }),
-  dc: {
-    class: 'read',
-    operands: 'read',
-    options: valued('-e --expression'),
-    judge: (subject) => {
-      const { stdin } = subject.command;
-      const texts = subject.args.map(({ shape }) => shape);
-      const isKnown = stdin === undefined || (stdin.kind === 'text' && !stdin.text.includes('!'));
-      if (!isKnown || texts.some((word) => word.includes('!'))) subject.add('obfuscated', 'dc may run commands');
-    },
-  },
-  ...each('fzf sk', {
-    class: 'read',
-    operands: 'text',
-    options: {
-      ...each('--preview', { value: 'shell', class: 'execute' }),
-      '--bind': { value: 'code', harmless: /^(?!.*(?:execute|become|reload|transform)).*$/ },
-      ...valued('-q -f -d -n --query --filter --delimiter --nth --height --prompt --header'),
-    },
-  }),
-  nm: { class: 'read', options: { '--plugin': { value: 'code' }, ...valued('-t --radix --target') } },
-  ss: { class: 'read', operands: 'text', options: each('-D --diag', { value: 'write' }) },
-  ...each('wc du', { class: 'read', options: each('--files0-from', { value: 'read' }) }),
-  tree: { class: 'read', options: { '-o': { value: 'write' } } },
-  sort: {
-    class: 'read',
-    options: {
-      ...each('-o --output', { value: 'write' }),
-      '--compress-program': { value: 'code' },
-      ...valued('-k -t -S -T --key --field-separator --buffer-size --temporary-directory --parallel'),
-    },
-  },
-  shuf: {
-    class: 'read',
-    options: { ...each('-o --output', { value: 'write' }), ...valued('-n -i --head-count --input-range') },
-  },
-  uniq: { class: 'read', operands: 'last-written', options: valued('-f -s -w') },
-  xxd: { class: 'read', operands: 'last-written', options: valued('-l -s -c -g -o') },
-  ...each('base64 base32 basenc', { class: 'read', options: valued('-w --wrap') }),
-  yq: { class: 'read', options: valued('-I --indent -o -p'), judge: judgeYq },
-  ...each('sdiff', {
-    class: 'read',
-    options: { ...each('-o --output', { value: 'write' }), '--diff-program': { value: 'code' } },
-  }),
-  ...each('top htop btop', { class: 'read', operands: 'text' }),
-  hostname: {
-    class: 'read',
-    operands: 'text',
-    options: { ...each('-F --file', { class: 'privilege', value: 'read' }) },
-    judge: (subject) => {
-      if (subject.args.some(({ shape }) => !shape.startsWith('-')))
-        subject.add('privilege', 'hostname changes the name of the machine');
-    },
-  },
-  date: {
-    class: 'read',
-    operands: 'text',
-    options: {
-      ...each('-s --set', { class: 'privilege', value: 'text' }),
-      ...valued('-d -r --date --reference'),
-      ...each('-f --file', { value: 'read' }),
-    },
-    judge: (subject) => {
-      if (subject.args.some(({ shape }) => /^\d{8,12}(?:\.\d\d)?$/.test(shape)))
-        subject.add('privilege', 'date sets the system clock');
-    },
-  },
-  dmesg: { class: 'read', options: each('-C -c --clear --console-off', { class: 'privilege' }) },
-  journalctl: {
-    class: 'read',
-    operands: 'text',
-    options: each('--vacuum-size --vacuum-time --vacuum-files --rotate', { class: 'destructive', value: 'text' }),
-  },
-  fuser: { class: 'read', options: each('-k --kill', { class: 'destructive', reason: 'ends processes' }) },
-};
-
 /** `cat` without operands prints its input. */
 const copied: KnownOutput = ({ args, stdin }) =>
   args.length === 0 && stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
@@ -251,19 +201,35 @@ const listedByRipgrep: ListedNames = (args) =>
     ? undefined
     : listedByGrep(args, true);
 
+/** `diff -r`: reads all that is in the directories. */
+function judgeDiff(subject: CommandAnalysis, { args }: ProgramCall): void {
+  if (!args.some(({ shape }) => /^(?:-[A-Za-z]*[rN]|--recursive)/.test(shape))) return;
+  for (const arg of args) if (!arg.shape.startsWith('-')) subject.readTree(arg);
+}
+
+/** `dc`: `!` runs a command. */
+function judgeDc(subject: CommandAnalysis, { args }: ProgramCall): void {
+  const { stdin } = subject.command;
+  const isKnown = stdin === undefined || (stdin.kind === 'text' && !stdin.text.includes('!'));
+  if (!isKnown || args.some(({ shape }) => shape.includes('!'))) subject.add('obfuscated', 'dc may run commands');
+}
+
 /** Programs that only read. */
 export const READING: ProgramFamily = {
   name: 'reading',
-  programs: SPECS,
-  typing: {
-    ...each('bc dc', typedCode(unless(/^-[evhV]$|^--expression/))),
-    ...each('less more most', typedCode(unless(/^-V$/), 'screen')),
+  entries: ENTRIES,
+  rules: {
+    judges: {
+      grep: judgeSearch(GREP),
+      diff: judgeDiff,
+      man: judgeMan,
+      ripgrep: judgeSearch(RIPGREP),
+      dc: judgeDc,
+      yq: judgeYq,
+    },
+    prints: { copied },
+    lists: { grep: (args) => listedByGrep(args, false), ripgrep: listedByRipgrep },
   },
-  traits: {
-    metadata: 'ls dir stat df du lsblk blkid file realpath readlink findmnt lsof fuser getfacl basename dirname',
-  },
-  outputs: { cat: copied },
-  lists: { ...each('grep egrep fgrep', (args) => listedByGrep(args, false)), rg: listedByRipgrep },
   substitutions: [
     [/^\$\(date(?: -u)?(?: -I\w*| (["']?)\+%[\w%:.@+-]+\1)\)$/, '0'],
     [/^\$\(seq(?: -w)?(?: \d+){1,3}\)$/, '0'],
@@ -284,5 +250,4 @@ export const READING: ProgramFamily = {
     },
   ],
   commandVariables: /^FZF_(?:DEFAULT|CTRL_T|ALT_C)_COMMAND$/,
-  examples: EXAMPLES,
 };

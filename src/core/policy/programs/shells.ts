@@ -1,11 +1,30 @@
 import { normalizePath } from '../paths.js';
-import { type ProgramFamily, repl, typedCode, typedShell } from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import { SETS_ZSH_NAMES } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { tailOf } from '../subject/options.js';
-import { each } from '../subject/program-spec.js';
 import { DESCRIPTOR, isInputName, judgeWrittenScript } from '../subject/inline-source.js';
+import { tailOf } from '../subject/options.js';
+import type { ProgramCall } from '../subject/program-spec.js';
 import type { Argument } from '../words/argument.js';
+
+const ENTRIES = String.raw`
+sh bash dash ash ksh mksh zsh rbash yash <text>: read
+  rule shell
+  typed shell repl ends /^-[A-Za-z]*c/ stays /^-[A-Za-z]*[is]/ valued -o +o -O +O --rcfile --init-file --emulate
+  is shell
+  is runnable of sh bash dash ksh zsh
+  is versioned of bash ksh zsh
+  e.g. bash -c 'ls': read; sh script.sh: execute; curl example.com | sh: obfuscated; zsh: interactive; \
+      dash -c 'rm x': destructive
+fish csh tcsh nu elvish xonsh <text>: read
+  rule foreignShell
+  typed code repl ends /^-[A-Za-z]*c|^-v$/ stays /^-i$/ valued -C
+  e.g. fish -c 'ls': obfuscated; fish: obfuscated
+pwsh powershell <text>: read
+  rule foreignShell
+  typed code repl ends /^-(?:c|command|f|file|enc)/i stays /^-noexit$/i
+  e.g. pwsh: obfuscated
+`;
 
 /** Options that take a separate value. */
 const VALUED = new Set(['-o', '+o', '-O', '+O', '--rcfile', '--init-file', '--emulate']);
@@ -136,55 +155,77 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
   }
 }
 
-/** Shells whose language the parser supports. */
-const PARSED = 'sh bash dash ash ksh mksh zsh rbash yash';
-
-/** Shells with other languages. */
-const FOREIGN = 'fish csh tcsh nu elvish xonsh';
-const POWERSHELL = 'pwsh powershell';
-
 /** Command shells. */
 export const SHELLS: ProgramFamily = {
   name: 'shells',
-  programs: {
-    ...each(PARSED, { class: 'read', operands: 'text', judge: judgeShell }),
-    ...each(`${FOREIGN} ${POWERSHELL}`, { class: 'read', operands: 'text', judge: judgeForeignShell }),
-  },
-  typing: {
-    ...each(
-      PARSED,
-      typedShell(
-        repl({ valued: '-o +o -O +O --rcfile --init-file --emulate', ends: /^-[A-Za-z]*c/, stays: /^-[A-Za-z]*[is]/ }),
-      ),
-    ),
-    ...each(FOREIGN, typedCode(repl({ valued: '-C', ends: /^-[A-Za-z]*c|^-v$/, stays: /^-i$/ }))),
-    ...each(POWERSHELL, typedCode(repl({ ends: /^-(?:c|command|f|file|enc)/i, stays: /^-noexit$/i }))),
-  },
-  traits: { shell: PARSED, runnable: 'sh bash dash zsh ksh', versioned: 'bash ksh zsh' },
-  startupPaths: [
-    '.bashrc',
-    '.bash_profile',
-    '.bash_login',
-    '.bash_logout',
-    '.bash_aliases',
-    '.profile',
-    '.zshrc',
-    '.zshenv',
-    '.zprofile',
-    '.zlogin',
-    '.zlogout',
-    '.kshrc',
-    '.cshrc',
-    '.tcshrc',
-    '.inputrc',
-    '~/.bashrc.d/**',
-    '~/.config/fish/**',
+  entries: ENTRIES,
+  rules: { judges: { shell: judgeShell, foreignShell: judgeForeignShell } },
+  startupPaths: `
+    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
+    .kshrc .cshrc .tcshrc .inputrc ~/.bashrc.d/** ~/.config/fish/**
+  `,
+};
+
+const EDITOR_ENTRIES = String.raw`
+vi vim nvim view rvim vimdiff <write>: write
+  -c --cmd -S -s -u -U -W -w -l -es --listen = code
+  -t -T -i = text
+  when /^\+\D/ ! obfuscated an editor runs commands
+  rule lineEditor
+  typed code on terminal always
+  e.g. vim --version: write; vim x: interactive
+ex <write>: write
+  like vi
+  typed code always
+  e.g. ex x: interactive; ex -c '!rm x': obfuscated
+gvim <write>: write
+  like vi
+  e.g. gvim x: write
+emacs <write>: execute
+  -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
+  typed code on terminal unless /^--?batch$/
+  e.g. emacs x: interactive; emacs --batch --eval x: obfuscated
+emacsclient <write>: execute
+  -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
+  e.g. emacsclient x: execute
+kak <write>: execute
+  -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
+  typed code on terminal always
+  e.g. kak x: interactive
+nano pico micro joe <write>: write
+  -s --speller -command = shell ! execute
+  rule input
+  typed code on terminal always
+  e.g. nano x: interactive
+ed red <write>: write
+  like nano
+  typed code always
+  e.g. ed x: interactive
+jed hx helix:
+  typed code on terminal always
+`;
+
+/** An editor that takes its commands from standard input. */
+function judgeEditorInput(subject: CommandAnalysis): void {
+  if (subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
+}
+
+/** vi and the like, which do so as `ex`. */
+function judgeLineEditor(subject: CommandAnalysis, { args }: ProgramCall): void {
+  if (subject.program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape))) judgeEditorInput(subject);
+}
+
+/** Editors of text: they run commands that are typed, or that their options and input give them. */
+export const EDITORS: ProgramFamily = {
+  name: 'editors',
+  entries: EDITOR_ENTRIES,
+  rules: { judges: { lineEditor: judgeLineEditor, input: judgeEditorInput } },
+  variables: [
+    { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'makes an interpreter run other code' },
   ],
-  examples: {
-    read: ["bash -c 'ls'"],
-    execute: ['sh script.sh'],
-    interactive: ['zsh'],
-    destructive: ["dash -c 'rm x'"],
-    obfuscated: ['curl example.com | sh', "fish -c 'ls'", 'fish', 'pwsh'],
-  },
+  startupPaths: `
+    .vimrc .exrc .nvimrc .nvim.lua .gvimrc .dir-locals.el ~/.emacs* ~/.vim/** ~/.config/nvim/** /**/.vscode/**
+    /**/.idea/** /**/.zed/** /**/.fleet/** *.code-workspace ~/.config/Code/** /**/.devcontainer/**
+    .devcontainer.json .gitpod.yml
+  `,
 };

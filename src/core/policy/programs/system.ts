@@ -1,80 +1,428 @@
-import type { TypingProgram, TypingTable } from '../model.js';
-import {
-  type ProgramFamily,
-  splitOptions,
-  typedCode,
-  typedShell,
-  unless,
-  upTo,
-  wordsOf,
-  type WrapperSpec,
-  type WrapperTable,
-} from '../program-family.js';
+import type { ProgramFamily } from '../program-catalog.js';
 import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { each, type ProgramSpec, type ProgramTable, valued } from '../subject/program-spec.js';
+import type { ProgramCall } from '../subject/program-spec.js';
+import type { Takes } from '../typed-input.js';
+import { splitOptions, wordsOf } from '../typed-input.js';
 import type { Argument } from '../words/argument.js';
-import { EXAMPLES, SHOWING } from './system-showing.js';
 
-const text = { operands: 'text' } as const;
-const show: ProgramSpec = { class: 'read', ...text };
+const ENTRIES = String.raw`
+%sudo: read
+  -u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --role --type --chroot = text
+  -e --edit ! persistence edits as another user
+kill <text>: execute
+  rule kill
+  is runnable
+  e.g. kill 7: execute
+pkill killall skill killall5 xkill slay <text>: destructive ends processes by name
+  is runnable of pkill killall
+  e.g. pkill node: destructive
+shutdown reboot halt poweroff telinit init <text>: destructive shuts the machine down
+  rule shutdown
+  e.g. shutdown -h now: destructive
+mkfs mke2fs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkswap wipefs \
+    blkdiscard <text>: destructive
+  rule disk
+  e.g. wipefs -a /dev/sda: destructive
+fdisk <text>: destructive changes disks
+  shows first -[lx]|--list(?:-details)? then <word>
+  e.g. fdisk -l /dev/sda: read; fdisk /dev/sda: destructive
+sfdisk <text>: destructive changes disks
+  shows first -[ldJV]|--(?:list|dump|json|verify) then <word>
+  e.g. sfdisk -l: read
+cfdisk gdisk partprobe growpart lvcreate lvextend lvreduce lvremove lvresize vgcreate vgextend vgreduce vgremove \
+    pvcreate pvmove pvremove pvresize sg_format badblocks e2label xfs_growfs xfs_repair <text>: destructive \
+    changes disks
+  e.g. cfdisk x: destructive
+sgdisk <text>: destructive changes disks
+  shows first -[pv]|--print|--verify then <word>
+  e.g. sgdisk -p /dev/sda: read
+parted <text>: destructive changes disks
+  shows exactly (?:-[lm]+|--list|(?:-[sm]+ )*<word> print(?: free| all)?)
+  e.g. parted -l: read
+zpool <text>: destructive changes disks
+  shows first status|list|iostat|history|get then <word> | -[vxHpPLTgil]+ | -o [\w,]+
+  e.g. zpool status -v tank: read
+zfs <text>: destructive changes disks
+  shows first list|get|holds then <word> | -[rHpd]+ | -[ots] [\w,:.-]+
+  e.g. zfs list -t snapshot: read
+btrfs <text>: destructive changes disks
+  shows first filesystem (?:show|df|usage)|subvolume (?:list|show)|device (?:stats|usage) then <word>
+  e.g. btrfs filesystem df /: read
+mdadm <text>: destructive changes disks
+  shows first --(?:detail|examine|query)|-[DEQ] then <word> | --(?:scan|brief|verbose) | -[sbv]+
+  e.g. mdadm --detail /dev/md0: read
+cryptsetup <text>: destructive changes disks
+  shows first status|luksDump|isLuks then <word>
+  e.g. cryptsetup status x: read
+hdparm <text>: destructive changes disks
+  shows any -[IigCtT]+ | /dev/[\w/]+
+  e.g. hdparm -I /dev/sda: read
+nvme <text>: destructive changes disks
+  shows first list(?:-subsys)?|smart-log|id-ctrl|id-ns|error-log then <word>
+  e.g. nvme list: read
+blockdev <text>: destructive changes disks
+  shows any --get\w+ | --report | <word>
+  e.g. blockdev --report: read
+mount <text>: privilege
+  shows any -[lv] | --show-labels | --verbose | (?:-t|--types) [\w,.-]+
+  e.g. mount -t ext4: read; mount -a: privilege
+umount swapoff resize2fs quotacheck fstrim dbus-send gdbus qdbus fsfreeze rtcwake renice modprobe insmod rmmod \
+    depmod kexec setcap setenforce aa-disable <text>: privilege
+  e.g. dbus-send x: privilege; modprobe x: privilege
+swapon <text>: privilege
+  shows any -s | --summary | --show(?:=[\w,]+)? | --(?:noheadings|raw|bytes|verbose)
+  e.g. swapon --show: read
+losetup <text>: privilege
+  shows any -[alnJ]+ | --(?:all|list|noheadings|json|raw) | -O [\w,-]+ | --output[= ][\w,-]+
+  e.g. losetup -a: read
+fsck <text>: privilege
+  shows first -N then <word> | -A | -t \w+
+  e.g. fsck -N /dev/sda1: read
+e2fsck <text>: privilege
+  shows first -n|-fn|-nf|-f -n then <word>
+  e.g. e2fsck -n /dev/sda1: read
+tune2fs <text>: privilege
+  shows first -l then <word>
+  e.g. tune2fs -l /dev/sda1: read
+efibootmgr <text>: privilege
+  shows any -v | --verbose
+  e.g. efibootmgr -v: read
+ipmitool <text>: privilege
+  shows first (?:sdr|sensor|fru)(?: list)?|sel (?:list|elist|info)|chassis (?:power )?status|mc info|lan print \
+      then <name>
+  e.g. ipmitool sdr list: read
+ntpdate <text>: privilege
+  shows first -q then <name>
+  e.g. ntpdate -q host: read
+chronyc <text>: privilege
+  shows first (?:-n )?(?:tracking|sources|sourcestats|activity|ntpdata|serverstats) then -v
+  e.g. chronyc tracking: read
+sudoedit <text>: privilege acts as another user
+  typed code on terminal always
+  e.g. sudoedit x: privilege
+login newgrp sg capsh agetty <text>: privilege acts as another user
+  e.g. login: privilege
+busctl <text>: privilege
+  shows first list|status|tree then <name> | --user | --system | --no-pager
+  e.g. busctl list --no-pager: read
+dmsetup <text>: privilege
+  shows first ls|info|status|table|deps then <name> | --tree | -c
+  e.g. dmsetup ls --tree: read
+ansible ansible-playbook pssh parallel-ssh pdsh dsh clush salt <text>: obfuscated runs commands on other machines
+  e.g. pssh -i x: obfuscated
+tcpdump <text>: privilege
+  -w = write
+  -z = code
+  -i -c -r -s -n = text
+  e.g. tcpdump -i any: privilege
+sysctl <text>: privilege
+  shows any -[aAneNbX]+ | --(?:all|names|values|ignore) | (?:-r|--pattern) [\w.^$*\\-]+ | (?!-)[\w./*-]+
+  e.g. sysctl -a: read
+auditctl <text>: privilege
+  shows exactly -[lsv]
+  e.g. auditctl -l: read
+iptables ip6tables ebtables arptables <text>: privilege changes the network
+  addr address a link route neigh rule -br show list status: read
+    add del delete set change replace flush append: privilege
+  shows any -[LSnvx]+ | --list(?:-rules)? | --numeric | --verbose | --line-numbers | -t \w+ | <name>
+  e.g. arptables: read; ebtables -L: read; ip6tables -L: read; iptables -L -n -v: read
+iptables-restore ip6tables-restore nft ufw ip brctl wg wg-quick ifup ifdown dhclient <text>: privilege changes the \
+    network
+  like iptables
+  e.g. ip link set eth0 up: privilege
+ipset <text>: privilege changes the network
+  like iptables
+  shows first list|-L|--list then <name> | -[nt]
+  e.g. ipset list: read
+conntrack <text>: privilege changes the network
+  like iptables
+  shows any -[LSC] | --(?:dump|stats|count) | -p \w+
+  e.g. conntrack -L: read
+firewall-cmd <text>: privilege changes the network
+  like iptables
+  shows any --state | --version | --permanent | --zone=<name> | --(?:list|get|query|info)-[\w-]+(?:=\S+)?
+  e.g. firewall-cmd --list-all: read
+ifconfig <text>: privilege changes the network
+  like iptables
+  shows exactly (?:-[as]|(?:-[asv] )?<name>)?
+  e.g. ifconfig -a: read
+route <text>: privilege changes the network
+  like iptables
+  shows any -[neve46]+ | --numeric | --extend | -A inet6?
+  e.g. route -n: read
+tc <text>: privilege changes the network
+  like iptables
+  shows exactly (?:-(?:[sdrpnj]|stat(?:istic)?s|details|raw|pretty) )*(?:qdisc|class|filter)(?: \
+      (?:show|list|ls|dev <name>|parent <name>))*
+  e.g. tc -s qdisc show dev eth0: read
+iw <text>: privilege changes the network
+  like iptables
+  shows exactly (?:list|phy|reg get|dev(?: <name> (?:info|link|station dump))?)
+  e.g. iw dev: read
+iwconfig <text>: privilege changes the network
+  like iptables
+  shows exactly (?:<name>)?
+  e.g. iwconfig wlan0: read
+ethtool <text>: privilege changes the network
+  like iptables
+  shows exactly (?:-[iSkgacmTnxlPe] )?<name>
+  e.g. ethtool eth0: read
+nmcli <text>: privilege changes the network
+  like iptables
+  shows exactly (?:(?:-[tp]|-f \S+) )*(?:(?:general|g|networking|n|radio|r|connection|con|c|device|dev|d)(?: \
+      (?:status|show)(?: <name>)*| wifi list)?)?
+  e.g. nmcli -t con show: read
+networkctl <text>: privilege changes the network
+  like iptables
+  shows exactly (?:(?:list|status|lldp)(?: <name>)*)?
+  e.g. networkctl status: read
+netplan <text>: privilege changes the network
+  like iptables
+  shows first get|status|info then <name>
+  e.g. netplan status: read
+resolvectl <text>: privilege changes the network
+  like iptables
+  shows exactly (?:(?:status|statistics|query|service)(?: <name>)*)?
+  e.g. resolvectl status: read
+useradd adduser usermod userdel deluser groupadd groupmod groupdel chpasswd gpasswd chsh chfn newusers <text>: \
+    persistence changes accounts
+  e.g. useradd x: persistence
+passwd <text>: persistence changes accounts
+  shows exactly (?:-S|--status)(?: <name>| -a| --all)?
+  e.g. passwd -S root: read
+vipw visudo <text>: persistence changes accounts
+  typed code on terminal always
+  e.g. visudo: persistence
+crontab <text>: read
+  -r ! destructive deletes a schedule
+  -u = text
+  when no /^-l$/ ! persistence crontab changes what runs later
+  is runnable
+  e.g. crontab -l: read
+at <text>: persistence runs commands later
+  shows exactly -(?:l|V)(?: -q \w)?
+  is runnable
+  e.g. at -l: read
+batch anacron fcron <text>: persistence runs commands later
+  e.g. batch x: persistence
+machinectl <text>: privilege controls machines and containers, and starts shells in them
+  list status show list-images image-status show-image: read
+  typed code rule machine
+  e.g. machinectl list: read; machinectl shell: privilege; machinectl shell root@host /bin/true: privilege
+systemctl <text>: privilege controls services
+  -t -p -n -o -H -M --type --property --lines --state = text
+  status show list-units list-unit-files list-timers list-sockets list-dependencies is-active is-enabled is-failed \
+      cat help get-default list-jobs: read
+  enable disable mask unmask edit link revert set-property daemon-reload add-wants preset set-default reenable: \
+      persistence
+  poweroff reboot halt kexec suspend hibernate rescue emergency exit: destructive
+    rule shutdown
+  shows any --(?:failed|all|no-pager|no-legend|plain|full|user|system|quiet) | -[alq]+ | (?:-t |--type[= ])[\w,]+ \
+      | --state[= ][\w,-]+
+  is runnable
+  e.g. systemctl status x: read; systemctl --failed --no-pager: read; systemctl enable x: persistence
+service <text>: privilege controls services
+  shows exactly (?:<name> status|--status-all)
+  e.g. service nginx status: read; service nginx restart: privilege
+rc-service <text>: privilege controls services
+  e.g. rc-service x: privilege
+initctl <text>: privilege controls services
+  shows first list|status|version then <name>
+  e.g. initctl list: read
+launchctl <text>: privilege controls services
+  shows first list|print|blame|print-disabled then <word>
+  e.g. launchctl list: read
+supervisorctl <text>: privilege controls services
+  shows first status|avail|pid|version then <word>
+  e.g. supervisorctl status: read
+update-rc.d rc-update a2ensite a2dissite a2enmod a2dismod ldconfig dpkg-reconfigure update-grub grub-install \
+    <text>: persistence
+  e.g. update-rc.d x: persistence
+chkconfig <text>: persistence
+  shows first --list then <name>
+  e.g. chkconfig --list: read; chkconfig x on: persistence
+update-alternatives <text>: persistence
+  shows first --(?:list|display|query|get-selections) then <name>
+  e.g. update-alternatives --display java: read
+timedatectl localectl <text>: privilege
+  status show list-sessions list-users list-timezones: read
+  shows any --no-pager
+  e.g. localectl: read; timedatectl: read
+hostnamectl <text>: privilege
+  status show list-sessions list-users list-timezones: read
+  shows any --no-pager | --static | --transient | --pretty | --json=\w+
+  e.g. hostnamectl: read; hostnamectl set-hostname x: privilege
+loginctl <text>: privilege
+  status show list-sessions list-users list-timezones: read
+  shows any --no-pager | --no-legend
+  e.g. loginctl: read
+hwclock <text>: privilege
+  status show list-sessions list-users list-timezones: read
+  shows first -r|--show|--get then -v|--verbose | -u|--utc | -l|--localtime
+  e.g. hwclock --show: read
+apt apt-get aptitude yum zypper apk brew snap flatpak emerge xbps-install nix-env port <text>: privilege installs, \
+    changes or removes system packages
+  -o --option = text ! obfuscated changes settings that may run programs unless \
+      /^(?!.*(?:Invoke|Options::|Post|Dir|Proxy|Methods|::Bin|Pager)).*$/i
+  -c -t = text
+  list search show info policy depends rdepends changelog download source madison stats showpkg why leaves deps \
+      outdated: read
+  update: network
+  remove purge autoremove erase uninstall autoclean clean: destructive removes programs
+  is runnable of apt apt-get yum
+  e.g. apt install x: privilege
+dnf <text>: privilege installs, changes or removes system packages
+  like apt
+  shows first history(?: (?:list|info))?|repolist|module list then <word> | --all
+  is runnable
+  e.g. dnf history: read
+pacman <text>: privilege installs, changes or removes system packages
+  like apt
+  shows first -(?:Q[a-z]*|S[si]+) then <word>
+  e.g. pacman -Qi bash: read
+dpkg <text>: privilege installs, changes or removes system packages
+  like apt
+  shows first \
+      -[lLSspVCcI]|--(?:list|listfiles|search|status|print-avail|verify|audit|contents|info|get-selections|print-architecture|version) \
+      then <word>
+  e.g. dpkg -l: read
+rpm <text>: privilege installs, changes or removes system packages
+  like apt
+  shows first -q[a-z]*|--query|-V[a-z]*|--verify then <word> | -[a-z]* | \
+      --(?:all|list|info|last|changelog|requires|provides|scripts|configfiles|docfiles|state|whatprovides|whatrequires|file)
+  e.g. rpm -qa: read
+dpkg-divert dpkg-statoverride debconf-set-selections <text>: privilege installs, changes or removes system \
+    packages
+  e.g. dpkg-divert x: privilege
+apt-cache dpkg-query apt-config <text>: read
+  e.g. apt-cache show x: read
+apt-mark <text>: read
+  hold unhold auto manual minimize-manual: privilege installs, changes or removes system packages
+  e.g. apt-mark showhold: read
+security keyring secret-tool pass <text>: execute
+  rule pass
+  find-generic-password find-internet-password dump-keychain export get lookup show: exfiltration reads \
+      credentials
+  e.g. pass show x: exfiltration
+op bw lpass gopass doppler infisical chamber <text>: network
+  --account --vault --session --project --config --env = text
+  whoami status version --version help --help: read
+  read get item inject run list export show ls secrets exec document: exfiltration reads credentials
+  e.g. op read op://x/y: exfiltration
+sops <text>: execute
+  -d --decrypt ! exfiltration reads credentials
+  decrypt exec-env exec-file edit: exfiltration reads credentials
+  e.g. sops -d x: exfiltration
+ansible-vault <text>: execute
+  view decrypt edit: exfiltration reads credentials
+  e.g. ansible-vault view x: exfiltration
+age rage: execute
+  -d --decrypt ! exfiltration decrypts
+  e.g. age -e x: execute
+credstash aws-vault envchain summon <text>: exfiltration reads credentials
+  e.g. credstash get x: exfiltration
+gcore <text>: exfiltration copies the memory of a process
+  e.g. gcore 1: exfiltration
+logger <text>: execute
+  -f --file = read
+  e.g. logger x: execute
+logrotate: execute
+  -s --state = write
+  e.g. logrotate c: execute
+keytool qemu-system-x86_64 <text>: execute
+  e.g. keytool -list: execute; qemu-system-x86_64 x: execute
+shell-adapter <text>: privilege controls shell-adapter itself
+  metadata doctor check sessions protocol tools help --help --version -V: read
+  config: privilege changes the configuration of shell-adapter
+    check show help --help: read
+  e.g. shell-adapter doctor: read; shell-adapter config show: read; shell-adapter config trust: privilege; \
+      shell-adapter config init --force: privilege
+gpg gpg2: execute
+  -o --output = write
+  --export-secret-keys --export-secret-subkeys ! exfiltration reads credentials
+  -r -u = text
+  e.g. gpg -o /srv/x y: destructive
+gio: execute
+  list info tree cat monitor: read
+  trash remove <remove>: destructive
+  copy move <into>: write
+  save <write>: write
+  e.g. gio trash x: destructive
+xdg-open open start: execute
+  e.g. open x: execute
+screen <text>: obfuscated runs commands on another terminal
+  typed code on terminal unless /^-(?:ls|list|wipe|v|X|Q|[dD]m.*)$/
+  shows exactly -(?:ls|list|v)(?: <name>)?
+  e.g. screen -ls: read; screen: obfuscated
+tmux <text>: obfuscated runs commands on another terminal
+  typed code on terminal rule multiplexer
+  shows first ls|list-(?:sessions|windows|panes|clients)|ls[wpc] then -[as] | -t <name>
+  e.g. tmux ls: read; tmux: obfuscated
+byobu zellij dtach abduco <text>: obfuscated runs commands on another terminal
+  e.g. byobu x: obfuscated
+sudo doas: privilege acts as another user
+  runs variables, directory -D --chdir
+  like %sudo
+  typed shell rule asUser
+  is runnable
+  e.g. sudo -i: privilege; sudo ls: privilege
+run0: privilege acts as another user
+  runs variables, directory -D --chdir
+  like %sudo
+  e.g. run0 host ls: privilege
+su: privilege acts as another user
+  runs no-command
+  -c --command --session-command = shell
+  -g -G -s -w --group --shell --whitelist-environment = text
+  typed shell unless /^(?:-[a-z]*c|--(?:session-)?command.*)$/
+  is runnable
+  e.g. su -: privilege
+runuser: privilege acts as another user
+  runs
+  -c --command --session-command = shell
+  -g -G -s -w --group --shell --whitelist-environment = text
+  typed shell unless /^(?:-[a-z]*c|--(?:session-)?command.*)$/
+  e.g. runuser ls: privilege
+pkexec: privilege acts as another user
+  runs variables, directory -D --chdir
+  --user = text
+  is runnable
+  e.g. pkexec ls: privilege
+gosu su-exec setuser: privilege acts as another user
+  runs after 1
+  e.g. gosu ada ls: privilege
+setpriv: privilege
+  runs
+  --reuid --regid --groups --inh-caps --ambient-caps --bounding-set = text
+  e.g. setpriv ls: privilege
+chroot: privilege
+  runs after 1, elsewhere
+  --userspec --groups = text
+  typed shell upto 1
+  e.g. chroot /x: privilege
+unshare: privilege
+  runs
+  -S -G -R -w --setuid --setgid --root --wd = text
+  typed shell upto 0 valued -t -S -G -R -w --target --root --wd
+  e.g. unshare -r ls: privilege
+nsenter: privilege
+  runs elsewhere
+  -t -S -G --target --setuid --setgid = text
+  typed shell upto 0 valued -t -S -G -R -w --target --root --wd
+  e.g. nsenter: privilege
+systemd-run: privilege
+  runs
+  -u -p -E -M -H --unit --property --setenv --uid --gid --slice --on-calendar = text
+  e.g. systemd-run ls: privilege
+vigr:
+  typed code on terminal always
+smartctl udevadm:
+  is metadata
+`;
 
 /** Subcommands of `pass` that show no password. */
 const PASS_COMMANDS = /^(?:init|ls|list|find|search|insert|add|edit|generate|rm|mv|cp|git|help|version|grep|-.*)$/;
-
-/** Stores of passwords and keys, and what else shows the secrets of programs. */
-const CREDENTIAL_SPECS: ProgramTable = {
-  ...each('security keyring secret-tool pass', {
-    class: 'execute',
-    ...text,
-    judge: (subject) => {
-      const [name] = subject.args;
-      if (subject.program === 'pass' && name && /[/.\w]/.test(name.shape) && !PASS_COMMANDS.test(name.shape))
-        subject.add('exfiltration', 'reads credentials');
-    },
-    subcommands: each('find-generic-password find-internet-password dump-keychain export get lookup show', {
-      class: 'exfiltration',
-      reason: 'reads credentials',
-      ...text,
-    }),
-  }),
-  ...each('op bw lpass gopass doppler infisical chamber', {
-    class: 'network',
-    ...text,
-    options: valued('--account --vault --session --project --config --env'),
-    subcommands: {
-      ...each('whoami status version --version help --help', show),
-      ...each('read get item inject run list export show ls secrets exec document', {
-        class: 'exfiltration',
-        reason: 'reads credentials',
-        ...text,
-      }),
-    },
-  }),
-  sops: {
-    class: 'execute',
-    ...text,
-    options: each('-d --decrypt', { class: 'exfiltration', reason: 'reads credentials' }),
-    subcommands: each('decrypt exec-env exec-file edit', {
-      class: 'exfiltration',
-      reason: 'reads credentials',
-      ...text,
-    }),
-  },
-  'ansible-vault': {
-    class: 'execute',
-    ...text,
-    subcommands: each('view decrypt edit', { class: 'exfiltration', reason: 'reads credentials', ...text }),
-  },
-  ...each('age rage', {
-    class: 'execute',
-    options: each('-d --decrypt', { class: 'exfiltration', reason: 'decrypts' }),
-  }),
-  ...each('credstash aws-vault envchain summon', { class: 'exfiltration', reason: 'reads credentials', ...text }),
-  gcore: { class: 'exfiltration', reason: 'copies the memory of a process', ...text },
-  ...each('logger', { class: 'execute', options: each('-f --file', { value: 'read' }), ...text }),
-  ...each('logrotate', { class: 'execute', operands: 'read', options: each('-s --state', { value: 'write' }) }),
-};
 
 /** The session's own jobs. */
 const OWN_JOBS = /^"?(?:\$\(jobs -p\)|`jobs -p`)"?$/;
@@ -129,301 +477,41 @@ function judgeShutdown(subject: CommandAnalysis): void {
   subject.addFatal(`${subject.program ?? 'it'} shuts the machine down`);
 }
 
-/** Programs that act on the machine: accounts, services, schedules, disks, packages of the system. */
-const SPECS: ProgramTable = {
-  ...each('kill', { class: 'execute', ...text, judge: judgeKill }),
-  ...each('pkill killall skill killall5 xkill slay', {
-    class: 'destructive',
-    reason: 'ends processes by name',
-    ...text,
-  }),
-  ...each('shutdown reboot halt poweroff telinit init', {
-    class: 'destructive',
-    reason: 'shuts the machine down',
-    ...text,
-    judge: judgeShutdown,
-  }),
-  ...each(
-    'mkfs mke2fs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkswap wipefs blkdiscard',
-    {
-      class: 'destructive',
-      ...text,
-      judge: (subject) => {
-        subject.addFatal(`${subject.program ?? 'it'} destroys the data on a disk`);
-      },
-    },
-  ),
-  ...each(
-    'fdisk sfdisk cfdisk gdisk sgdisk parted partprobe growpart lvcreate lvextend lvreduce lvremove lvresize vgcreate vgextend vgreduce vgremove pvcreate pvmove pvremove pvresize zpool zfs btrfs mdadm cryptsetup hdparm nvme blockdev sg_format badblocks e2label xfs_growfs xfs_repair',
-    {
-      class: 'destructive',
-      reason: 'changes disks',
-      ...text,
-    },
-  ),
-  ...each(
-    'mount umount swapon swapoff losetup fsck e2fsck resize2fs tune2fs quotacheck fstrim efibootmgr ipmitool ntpdate chronyc',
-    {
-      class: 'privilege',
-      ...text,
-    },
-  ),
-  ...each('sudoedit login newgrp sg capsh agetty', { class: 'privilege', reason: 'acts as another user', ...text }),
-  ...each('dbus-send busctl gdbus qdbus fsfreeze dmsetup rtcwake renice', { class: 'privilege', ...text }),
-  ...each('ansible ansible-playbook pssh parallel-ssh pdsh dsh clush salt', {
-    class: 'obfuscated',
-    reason: 'runs commands on other machines',
-    ...text,
-  }),
-  ...each('tcpdump', {
-    class: 'privilege',
-    ...text,
-    options: { '-w': { value: 'write' }, '-z': { value: 'code' }, ...valued('-i -c -r -s -n') },
-  }),
-  ...each('modprobe insmod rmmod depmod sysctl kexec setcap setenforce aa-disable auditctl', {
-    class: 'privilege',
-    ...text,
-  }),
-  ...each(
-    'iptables ip6tables iptables-restore ip6tables-restore ebtables arptables ipset conntrack nft ufw firewall-cmd ip ifconfig route tc brctl wg wg-quick iw iwconfig ethtool nmcli networkctl netplan resolvectl ifup ifdown dhclient',
-    {
-      class: 'privilege',
-      reason: 'changes the network',
-      ...text,
-      subcommands: each('addr address a link route neigh rule -br show list status', {
-        class: 'read',
-        ...text,
-        subcommands: each('add del delete set change replace flush append', { class: 'privilege', ...text }),
-      }),
-    },
-  ),
-  ...each(
-    'useradd adduser usermod userdel deluser groupadd groupmod groupdel passwd chpasswd gpasswd chsh chfn vipw visudo newusers',
-    {
-      class: 'persistence',
-      reason: 'changes accounts',
-      ...text,
-    },
-  ),
-  crontab: {
-    class: 'read',
-    ...text,
-    options: { ...each('-r', { class: 'destructive', reason: 'deletes a schedule' }), ...valued('-u') },
-    judge: (subject) => {
-      const isShown = subject.args.some(({ value }) => value === '-l');
-      if (!isShown) subject.add('persistence', 'crontab changes what runs later');
-    },
-  },
-  ...each('at batch anacron fcron', { class: 'persistence', reason: 'runs commands later', ...text }),
-  machinectl: {
-    class: 'privilege',
-    reason: 'controls machines and containers, and starts shells in them',
-    ...text,
-    subcommands: { ...each('list status show list-images image-status show-image', show) },
-  },
-  systemctl: {
-    class: 'privilege',
-    reason: 'controls services',
-    ...text,
-    options: valued('-t -p -n -o -H -M --type --property --lines --state'),
-    subcommands: {
-      ...each(
-        'status show list-units list-unit-files list-timers list-sockets list-dependencies is-active is-enabled is-failed cat help get-default list-jobs',
-        show,
-      ),
-      ...each(
-        'enable disable mask unmask edit link revert set-property daemon-reload add-wants preset set-default reenable',
-        {
-          class: 'persistence',
-          ...text,
-        },
-      ),
-      ...each('poweroff reboot halt kexec suspend hibernate rescue emergency exit', {
-        class: 'destructive',
-        ...text,
-        judge: judgeShutdown,
-      }),
-    },
-  },
-  ...each('service rc-service initctl launchctl supervisorctl', {
-    class: 'privilege',
-    reason: 'controls services',
-    ...text,
-  }),
-  ...each(
-    'update-rc.d chkconfig rc-update a2ensite a2dissite a2enmod a2dismod update-alternatives ldconfig dpkg-reconfigure update-grub grub-install',
-    {
-      class: 'persistence',
-      ...text,
-    },
-  ),
-  ...each('timedatectl hostnamectl localectl loginctl hwclock', {
-    class: 'privilege',
-    ...text,
-    subcommands: each('status show list-sessions list-users list-timezones', show),
-  }),
-  ...each(
-    'apt apt-get aptitude dnf yum zypper pacman apk brew snap flatpak dpkg rpm emerge xbps-install nix-env port',
-    {
-      class: 'privilege',
-      reason: 'installs, changes or removes system packages',
-      ...text,
-      options: {
-        ...each('-o --option', {
-          class: 'obfuscated',
-          reason: 'changes settings that may run programs',
-          value: 'text',
-          harmless: /^(?!.*(?:Invoke|Options::|Post|Dir|Proxy|Methods|::Bin|Pager)).*$/i,
-        }),
-        ...valued('-c -t'),
-      },
-      subcommands: {
-        ...each(
-          'list search show info policy depends rdepends changelog download source madison stats showpkg why leaves deps outdated',
-          show,
-        ),
-        update: { class: 'network', ...text },
-        ...each('remove purge autoremove erase uninstall autoclean clean', {
-          class: 'destructive',
-          reason: 'removes programs',
-          ...text,
-        }),
-      },
-    },
-  ),
-  ...each('dpkg-divert dpkg-statoverride debconf-set-selections', {
-    class: 'privilege',
-    reason: 'installs, changes or removes system packages',
-    ...text,
-  }),
-  ...each('apt-cache dpkg-query apt-config', show),
-  'apt-mark': {
-    ...show,
-    subcommands: each('hold unhold auto manual minimize-manual', {
-      class: 'privilege',
-      reason: 'installs, changes or removes system packages',
-      ...text,
-    }),
-  },
-  ...CREDENTIAL_SPECS,
-  keytool: { class: 'execute', ...text },
-  // The daemon's own user has all its rights, including the right to confirm a command.
-  'shell-adapter': {
-    class: 'privilege',
-    reason: 'controls shell-adapter itself',
-    ...text,
-    subcommands: {
-      ...each('metadata doctor check sessions protocol tools help --help --version -V', show),
-      // `init` and `trust` change which configuration is in force.
-      config: {
-        class: 'privilege',
-        reason: 'changes the configuration of shell-adapter',
-        ...text,
-        subcommands: each('check show help --help', show),
-      },
-    },
-  },
-  ...each('gpg gpg2', {
-    class: 'execute',
-    options: {
-      ...each('-o --output', { value: 'write' }),
-      ...each('--export-secret-keys --export-secret-subkeys', { class: 'exfiltration', reason: 'reads credentials' }),
-      ...valued('-r -u'),
-    },
-  }),
-  gio: {
-    class: 'execute',
-    subcommands: {
-      ...each('list info tree cat monitor', { class: 'read' }),
-      ...each('trash remove', { class: 'destructive', operands: 'remove' }),
-      ...each('copy move', { class: 'write', operands: 'into' }),
-      save: { class: 'write', operands: 'write' },
-    },
-  },
-  ...each('xdg-open open start', { class: 'execute' }),
-  ...each('screen tmux byobu zellij dtach abduco', {
-    class: 'obfuscated',
-    reason: 'runs commands on another terminal',
-    ...text,
-  }),
-  ...each('qemu-system-x86_64', { class: 'execute', ...text }),
-};
-
 const SUDO_VALUED = wordsOf('-u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --chroot');
 
 /** sudo: with -i or -s and no command it starts a shell. A command in its arguments is judged separately. */
-const asUser: TypingProgram['takes'] = (args) => {
+const asUser: Takes = (args) => {
   const { options, operands } = splitOptions(args, SUDO_VALUED);
   return operands.length === 0 && options.some((option) => /^(?:-[A-Za-z]*[is]|--login|--shell)$/.test(option));
 };
 
-const multiplexer: TypingProgram['takes'] = (args) => {
+const multiplexer: Takes = (args) => {
   const { operands } = splitOptions(args, wordsOf('-c -f -L -S -T'));
   const [subcommand = 'new', ...rest] = operands;
   if (/^(?:a|attach.*)$/.test(subcommand)) return true;
   return /^new/.test(subcommand) && !rest.includes('-d') && !args.some((arg) => /^-[VC]+$/.test(arg));
 };
 
-/** Programs that start a shell or an editor on the terminal. */
-const TYPING: TypingTable = {
-  ...each('sudo doas', typedShell(asUser)),
-  ...each('su runuser', typedShell(unless(/^(?:-[a-z]*c|--(?:session-)?command.*)$/))),
-  ...each('nsenter unshare', typedShell(upTo(0, '-t -S -G -R -w --target --root --wd'))),
-  chroot: typedShell(upTo(1, '')),
-  machinectl: typedCode((args) => args.some((arg) => /^(?:shell|login)$/.test(arg))),
-  ...each('visudo vipw vigr sudoedit', typedCode(unless(), 'terminal')),
-  tmux: typedCode(multiplexer, 'terminal'),
-  screen: typedCode(unless(/^-(?:ls|list|wipe|v|X|Q|[dD]m.*)$/), 'terminal'),
-};
+/** `machinectl shell`. */
+const machine: Takes = (args) => args.some((arg) => /^(?:shell|login)$/.test(arg));
 
-const sudo: WrapperSpec = {
-  class: 'privilege',
-  reason: 'acts as another user',
-  takesVariables: true,
-  changesDirectory: ['-D', '--chdir'],
-  options: {
-    ...valued('-u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --role --type --chroot'),
-    ...each('-e --edit', { class: 'persistence', reason: 'edits as another user' }),
-  },
-};
+function judgeDisk(subject: CommandAnalysis): void {
+  subject.addFatal(`${subject.program ?? 'it'} destroys the data on a disk`);
+}
 
-const su: WrapperSpec = {
-  class: 'privilege',
-  hasNoCommand: true,
-  reason: 'acts as another user',
-  options: {
-    ...each('-c --command --session-command', { value: 'shell' }),
-    ...valued('-g -G -s -w --group --shell --whitelist-environment'),
-  },
-};
-
-/** Programs that run others as another user, or in another part of the machine. */
-const WRAPPERS: WrapperTable = {
-  ...each('sudo doas run0', sudo),
-  su,
-  runuser: { ...su, hasNoCommand: false },
-  pkexec: { ...sudo, options: valued('--user') },
-  ...each('gosu su-exec setuser', { class: 'privilege', reason: 'acts as another user', skips: 1 }),
-  setpriv: { class: 'privilege', options: valued('--reuid --regid --groups --inh-caps --ambient-caps --bounding-set') },
-  chroot: { class: 'privilege', skips: 1, isElsewhere: true, options: valued('--userspec --groups') },
-  unshare: { class: 'privilege', options: valued('-S -G -R -w --setuid --setgid --root --wd') },
-  nsenter: { class: 'privilege', isElsewhere: true, options: valued('-t -S -G --target --setuid --setgid') },
-  'systemd-run': {
-    class: 'privilege',
-    options: valued('-u -p -E -M -H --unit --property --setenv --uid --gid --slice --on-calendar'),
-  },
-};
+/** `pass NAME` shows a password. */
+function judgePass(subject: CommandAnalysis, { args: [name] }: ProgramCall): void {
+  if (subject.program === 'pass' && name && /[/.\w]/.test(name.shape) && !PASS_COMMANDS.test(name.shape))
+    subject.add('exfiltration', 'reads credentials');
+}
 
 /** Programs that act on the machine: accounts, services, schedules, disks, network settings, packages of the system. */
 export const SYSTEM: ProgramFamily = {
   name: 'system',
-  programs: SPECS,
-  wrappers: WRAPPERS,
-  showing: SHOWING,
-  typing: TYPING,
-  traits: {
-    runnable: 'sudo doas su pkexec kill pkill killall systemctl crontab at apt apt-get dnf yum',
-    metadata: 'smartctl udevadm',
+  entries: ENTRIES,
+  rules: {
+    judges: { kill: judgeKill, shutdown: judgeShutdown, disk: judgeDisk, pass: judgePass },
+    typed: { asUser, machine, multiplexer },
   },
   runnable: /^mkfs\b/,
   variables: [
@@ -434,6 +522,5 @@ export const SYSTEM: ProgramFamily = {
       harmless: TRIVIAL_PROGRAM,
     },
   ],
-  startupPaths: ['~/.gnupg/**', '~/.screenrc', '~/.tmux.conf', '~/.config/systemd/**', '~/.local/share/systemd/**'],
-  examples: EXAMPLES,
+  startupPaths: '~/.gnupg/** ~/.screenrc ~/.tmux.conf ~/.config/systemd/** ~/.local/share/systemd/**',
 };

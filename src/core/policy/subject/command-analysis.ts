@@ -183,7 +183,7 @@ export class CommandAnalysis {
   /** Adds a finding if the program executes typed input. */
   addTyping(): void {
     const { program, command, inquiry } = this;
-    const known = program === undefined ? undefined : inquiry.programs.typingOf(program);
+    const known = program === undefined ? undefined : inquiry.programs.entryOf(program)?.typing;
     this.#typed = known && typedLanguage(known, command, inquiry.facts.typing);
     const name = baseName(command.name?.value ?? program ?? '');
     if (this.#typed) this.add('interactive', `${name} takes typed input that the policy cannot judge`);

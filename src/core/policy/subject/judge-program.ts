@@ -22,6 +22,7 @@ import {
   type ProgramSpec,
   type SubcommandReading,
   subcommandsIn,
+  type WordRule,
 } from './program-spec.js';
 import { outputOf } from './read-command.js';
 
@@ -52,8 +53,20 @@ export function judgeOwn(
   takeOptions(subject, label, parsed, args.slice(0, args.length - parsed.rest.length));
   judgeOptions(subject, options, parsed, label);
   const call = { ...parsed, label, args };
-  spec.judge?.(subject, call);
+  spec.judge?.(subject, call, spec);
+  for (const rule of spec.words ?? []) judgeWord(subject, rule, args);
   return call;
+}
+
+/** Adds the effect of a word among the arguments, if it is there, or if none is. */
+function judgeWord(
+  subject: CommandAnalysis,
+  { pattern, isAbsent, class: name, reason }: WordRule,
+  args: readonly Argument[],
+): void {
+  const word = args.find(({ shape }) => pattern.test(shape));
+  if ((word === undefined) !== isAbsent) return;
+  subject.add(name, reason.replace('{it}', subject.program ?? 'it').replace('{word}', word?.text ?? ''));
 }
 
 /** Judges the options of a program, and the arguments that may be one. */

@@ -73,7 +73,8 @@ export function listedByGrep(args: readonly Argument[], leavesHidden: boolean): 
 /**
  * Judges arguments, or the part after their first equals sign, that resemble a command: `CC='rm x'`, `-exec='rm x'`.
  */
-export function judgeGivenTexts(subject: CommandAnalysis, label = subject.program ?? 'it'): void {
+export function judgeGivenTexts(subject: CommandAnalysis): void {
+  const label = subject.program ?? 'it';
   for (const arg of subject.args) {
     const equals = arg.shape.indexOf('=');
     for (const text of equals === -1 ? [arg] : [arg, tailOf(arg, equals + 1)]) {

@@ -78,6 +78,16 @@ export interface ProgramCall extends ParsedArguments {
   readonly args: readonly Argument[];
 }
 
+/** An effect of a program whose arguments contain a certain word, or none like it. */
+export interface WordRule {
+  /** The first argument that it matches counts. */
+  readonly pattern: RegExp;
+  readonly isAbsent: boolean;
+  readonly class: CommandClass;
+  /** `{it}` stands for the program, `{word}` for the argument. */
+  readonly reason: string;
+}
+
 /** Knowledge about a program. */
 export interface ProgramSpec {
   /** Minimum class of the program. */
@@ -92,12 +102,11 @@ export interface ProgramSpec {
   readonly stopsAtOperand?: boolean;
   /** By the first operand; with any other operand the program's own spec applies. */
   readonly subcommands?: Readonly<Record<string, ProgramSpec>>;
+  /** Effects that single words among its arguments have. */
+  readonly words?: readonly WordRule[];
   /** Additional checks that a table cannot express. They judge what was parsed, not the words of the whole command. */
-  readonly judge?: (subject: CommandAnalysis, call: ProgramCall) => void;
+  readonly judge?: (subject: CommandAnalysis, call: ProgramCall, spec: ProgramSpec) => void;
 }
-
-/** Programs by their names. */
-export type ProgramTable = Readonly<Record<string, ProgramSpec>>;
 
 /** One spec for several names, separated by blanks. */
 export const each = <T>(names: string, spec: T): Readonly<Record<string, T>> =>

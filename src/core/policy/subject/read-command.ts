@@ -133,7 +133,7 @@ export function outputOf(
   if (redirects.length > 0 || name?.value === undefined) return undefined;
   if (inquiry.findAlias(name.value) !== undefined || (inquiry.findFunction(name.value, true) ?? '') !== '')
     return undefined;
-  return inquiry.programs.outputOf(name.value)?.({ args, stdin });
+  return inquiry.programs.entryOf(name.value)?.prints?.({ args, stdin });
 }
 
 /** The values of arguments; undefined when one is unknown. */

@@ -11,7 +11,8 @@ import {
 
 import { POLICY_LIMITS } from '../model.js';
 import { hasExpansion, type KnownValue } from '../words/argument.js';
-import type { NamesContext, ProgramKnowledge } from '../words/program-knowledge.js';
+import type { ProgramCatalog } from '../program-catalog.js';
+import type { NamesContext } from '../words/program-knowledge.js';
 
 /** Syntax nodes that the parser reads again at each nesting level. */
 export type NestingNode = Extract<SyntaxNode, { type: (typeof NESTING)[number] }>;
@@ -250,7 +251,7 @@ export interface TextVariables {
   readonly isOwnName: (name: string) => boolean;
   /** Whether a file of this name has a meaning of its own, wherever it is. */
   readonly isSpecialFile: (name: string) => boolean;
-  readonly programs: ProgramKnowledge;
+  readonly programs: ProgramCatalog;
   /** Cache of values that were already computed. */
   readonly made: Map<Definition, KnownValue | undefined>;
 }

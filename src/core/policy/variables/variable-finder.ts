@@ -2,7 +2,7 @@ import { type Assignment, type Command, type For, forEachChild, parse, type Synt
 
 import { POLICY_LIMITS } from '../model.js';
 import { hasExpansion } from '../words/argument.js';
-import type { ProgramKnowledge } from '../words/program-knowledge.js';
+import type { ProgramCatalog } from '../program-catalog.js';
 import { type Definition, isNesting, type TextVariables } from './text-assignments.js';
 
 /** Names that a plain word may have. They neither lead to another directory nor look like an option. */
@@ -15,7 +15,7 @@ const NOWHERE: Definition = { value: '', isSample: false, from: Infinity, to: -1
 export class VariableFinder {
   readonly #definitions = new Map<string, Definition>();
   readonly #spoiled = new Set<string>();
-  readonly #programs: ProgramKnowledge;
+  readonly #programs: ProgramCatalog;
   readonly #names: Pick<TextVariables, 'isSpecialFile' | 'programs'>;
   #areSpoiled = false;
 

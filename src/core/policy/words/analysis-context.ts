@@ -2,14 +2,14 @@ import type { CommandClass, Directory, Finding, JudgedCommand, PolicyFacts } fro
 import type { AnalysisFacts } from '../path-kinds.js';
 import { baseName, normalizePath } from '../paths.js';
 import { type Argument, UNKNOWN } from './argument.js';
-import type { ProgramKnowledge } from './program-knowledge.js';
+import type { ProgramCatalog } from '../program-catalog.js';
 import type { Scope, SimpleCommand } from './simple-command.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** Context of the analysis of one request, as used by the judges of commands. */
 export interface AnalysisContext {
   readonly facts: AnalysisFacts;
-  readonly programs: ProgramKnowledge;
+  readonly programs: ProgramCatalog;
   /** Files that the text has written so far. */
   readonly written: WrittenFiles;
   /** The commands that were judged so far. */
@@ -84,10 +84,10 @@ export function directoriesAfter(
   { program, args }: { readonly program: string | undefined; readonly args: readonly Argument[] },
   directories: readonly Directory[],
   { home }: PolicyFacts,
-  programs: ProgramKnowledge,
+  programs: ProgramCatalog,
 ): readonly Directory[] | undefined {
   if (program === undefined) return args.length > 0 ? [undefined] : undefined;
-  return programs.directoryChangeOf(program)?.(args, directories, home);
+  return programs.entryOf(program)?.enters?.(args, directories, home);
 }
 
 /** A partly unknown path, as a pattern; undefined when too little of it is known. */

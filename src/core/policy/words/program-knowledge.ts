@@ -1,9 +1,10 @@
-import type { CommandClass, Directory, TypingProgram } from '../model.js';
+import type { CommandClass, Directory } from '../model.js';
+import type { ProgramCatalog } from '../program-catalog.js';
 import type { Argument } from './argument.js';
 import type { ListedBelow, SimpleCommand } from './simple-command.js';
 
 /**
- * Property of a program on which the analysis of other commands depends.
+ * Properties of programs on which the analysis of other commands depends.
  *
  * - `builtin`: shells run it internally, so that no program of that name on PATH replaces it.
  * - `prefix`: a precommand modifier that does not change which program runs: `command`, `noglob`.
@@ -20,21 +21,25 @@ import type { ListedBelow, SimpleCommand } from './simple-command.js';
  * - `variables`: it sets variables to values that no table predicts.
  * - `anyVariable`: it may set any variable, not only those that its arguments name.
  */
-export type ProgramTrait =
-  | 'builtin'
-  | 'prefix'
-  | 'shell'
-  | 'runnable'
-  | 'versioned'
-  | 'fetches'
-  | 'metadata'
-  | 'unread'
-  | 'links'
-  | 'history'
-  | 'edits'
-  | 'declares'
-  | 'variables'
-  | 'anyVariable';
+export const PROGRAM_TRAITS = [
+  'builtin',
+  'prefix',
+  'shell',
+  'runnable',
+  'versioned',
+  'fetches',
+  'metadata',
+  'unread',
+  'links',
+  'history',
+  'edits',
+  'declares',
+  'variables',
+  'anyVariable',
+] as const;
+
+/** Property of a program. */
+export type ProgramTrait = (typeof PROGRAM_TRAITS)[number];
 
 /** Output of a command whose words are known; undefined when the output is unknown. */
 export type KnownOutput = (command: Pick<SimpleCommand, 'args' | 'stdin'>) => string | undefined;
@@ -65,37 +70,11 @@ export interface VariableRule {
   readonly harmless?: RegExp;
 }
 
-/** Knowledge about programs, joined from all families. Names are plain: see `plainName`. */
-export interface ProgramKnowledge {
-  /** Name of a program as used in the tables: without its directory and its version. */
-  plainName(name: string): string;
-  /** Whether a program has a trait. */
-  has(name: string, trait: ProgramTrait): boolean;
-  /** Whether a word among arguments is more likely to be a program than another kind of name. */
-  isRunnable(word: string): boolean;
-  /** How a program takes typed input; undefined when it treats typed input as data. */
-  typingOf(name: string): TypingProgram | undefined;
-  /** How a program's output follows from its words; undefined when it does not. */
-  outputOf(name: string): KnownOutput | undefined;
-  /** How the file names that a program prints follow from its arguments; undefined when they do not. */
-  listedBy(name: string): ListedNames | undefined;
-  /** Below which directories the files are that a program names in its output; undefined when it names none. */
-  listedBelow(name: string): ListedPlaces | undefined;
-  /** How a program changes the shell's directory; undefined when it does not. */
-  directoryChangeOf(name: string): DirectoryChange | undefined;
-  /** Sample of the word that a substitution prints; undefined when it is unknown. */
-  printedBy(substitution: string): string | undefined;
-  /** Effect of setting a variable that a program follows; undefined when no family has a rule for it. */
-  variableRuleOf(name: string): VariableRule | undefined;
-  /** Whether a program runs the value of a variable as a command, as make does with `CC`. */
-  isCommandVariable(name: string): boolean;
-}
-
 /** What determines the meaning of names in a text. */
 export interface NamesContext {
   /** Whether a program may be an alias, a function or a file here. */
   readonly isOwnName: (name: string) => boolean;
-  readonly programs: ProgramKnowledge;
+  readonly programs: ProgramCatalog;
 }
 
 /** Directories whose programs have their usual meaning. */
@@ -107,7 +86,7 @@ export const isStandardProgram = (path: string): boolean => STANDARD_DIRECTORY.t
 /** The program of a command and its arguments, after precommand modifiers; no program when it is unknown. */
 export function stripPrefixes(
   { name, args }: Pick<SimpleCommand, 'name' | 'args'>,
-  programs: ProgramKnowledge,
+  programs: ProgramCatalog,
 ): { readonly program: string | undefined; readonly args: readonly Argument[] } {
   if (name?.value === undefined || name.isGlob || name.isSample) return { program: undefined, args };
   const at = programs.has(name.value, 'prefix') ? args.findIndex(({ shape }) => !shape.startsWith('-')) : -1;

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { inspect } from '../../../../src/core/policy/analysis/inspect.js';
 import { decide, PRESETS } from '../../../../src/core/policy/policy.js';
-import type { ProgramFamily } from '../../../../src/core/policy/program-family.js';
+import { entriesOf } from '../../../../src/core/policy/program-catalog.js';
+import { PROGRAM_TRAITS } from '../../../../src/core/policy/words/program-knowledge.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import { FAMILIES } from '../../../../src/core/policy/programs/programs.js';
+import type { ProgramEntries } from '../../../../src/core/policy/program-entries.js';
 import type { OptionSpec, ProgramSpec } from '../../../../src/core/policy/subject/program-spec.js';
 
 /** A fresh shell on a terminal. */
@@ -25,28 +27,9 @@ const commandsOf = once((command) => inspect({ command }, FACTS).commands);
 
 /** A name: no blanks, no path. */
 const NAME = /^(?:[^\s/]+)$/;
-/** A name, perhaps with a subcommand or an option. */
-const LABEL = /^[^\s/]+(?: [^\s/]+)?$/;
+/** A name, perhaps with subcommands or an option. */
+const LABEL = /^[^\s/]+(?: [^\s/]+)*$/;
 const OPTION = /^--?[A-Za-z0-9]/;
-
-const examplesOf = ({ examples }: ProgramFamily) => Object.values(examples).flat();
-
-/** The names of a table, those with the same entry together. */
-function groupsOf(table: Readonly<Record<string, unknown>> = {}): readonly (readonly string[])[] {
-  const groups = new Map<unknown, string[]>();
-  for (const [name, entry] of Object.entries(table)) groups.set(entry, [...(groups.get(entry) ?? []), name]);
-  return [...groups.values()];
-}
-
-/** Names of the programs in an example, and names with each argument. */
-const labelsIn = (example: string): ReadonlySet<string | undefined> =>
-  new Set(commandsOf(example).flatMap(({ program, args }) => [program, ...args.map((arg) => `${program} ${arg}`)]));
-
-/** The groups of which no name is in any of the examples. */
-const withoutExample = (table: Readonly<Record<string, unknown>> | undefined, examples: readonly string[]) => {
-  const labels = new Set(examples.flatMap((example) => [...labelsIn(example)]));
-  return groupsOf(table).filter((names) => !names.some((name) => labels.has(name)));
-};
 
 /** Names of options that do not look like options; `-?` of some programs and attached forms are none of them. */
 const oddOptions = (options: Readonly<Record<string, OptionSpec>> = {}): readonly string[] =>
@@ -58,58 +41,72 @@ const faultsOf = (label: string, spec: ProgramSpec): readonly string[] => [
   ...Object.entries(spec.subcommands ?? {}).flatMap(([name, inner]) => faultsOf(`${label} ${name}`, inner)),
 ];
 
+/** Names of the programs in an example, and names with each argument. */
+const labelsIn = (example: string): readonly (string | undefined)[] =>
+  commandsOf(example).flatMap(({ program, args }) => [program, ...args.map((arg) => `${program} ${arg}`)]);
+
+/** The groups of labels of which none is in any of the examples. */
+function withoutExample({ groups, examples }: ProgramEntries): readonly (readonly string[])[] {
+  const labels = new Set(examples.flatMap(({ command }) => labelsIn(command)));
+  return groups.filter((group) => !group.some((label) => labels.has(label)));
+}
+
 describe.each(FAMILIES.map((family) => [family.name, family] as const))('the family %s', (_name, family) => {
+  const known = entriesOf(family);
+  const { entries, examples } = known;
+
   it('has programs that are named without blanks and paths, and options that begin with a dash', () => {
-    const tables = [family.programs, family.typing, family.showing, family.outputs, family.lists, family.directories];
-    for (const name of tables.flatMap((table) => Object.keys(table ?? {}))) expect(name).toMatch(NAME);
-    for (const label of Object.keys({ ...family.wrappers, ...family.equivalents })) expect(label).toMatch(LABEL);
-    expect(Object.entries(family.programs ?? {}).flatMap(([name, spec]) => faultsOf(name, spec))).toEqual([]);
-    expect(Object.values(family.wrappers ?? {}).flatMap(({ options }) => oddOptions(options))).toEqual([]);
+    for (const [label, { spec, wrapper, sameAs }] of entries) {
+      expect(label).toMatch(wrapper || sameAs !== undefined ? LABEL : NAME);
+      expect([...(spec ? faultsOf(label, spec) : []), ...oddOptions(wrapper?.options)]).toEqual([]);
+    }
   });
 
   it('has patterns that match whole lists of arguments', () => {
-    for (const pattern of Object.values(family.showing ?? {})) {
+    for (const pattern of [...entries.values()].flatMap(({ showing }) => showing ?? [])) {
       expect(/^\^.*\$\)?$/.test(pattern.source), pattern.source).toBe(true);
       expect(pattern.flags).not.toMatch(/[gym]/);
     }
   });
 
-  it('has traits of single names, each once', () => {
-    for (const [trait, names] of Object.entries(family.traits ?? {})) {
-      const list = names.split(' ');
-      expect(list, trait).not.toContain('');
-      expect(new Set(list).size, trait).toBe(list.length);
+  it('has traits that the policy knows, each once', () => {
+    for (const [label, { traits }] of entries) {
+      expect(new Set(traits).size, label).toBe(traits.length);
+      for (const trait of traits) expect(PROGRAM_TRAITS, label).toContain(trait);
     }
   });
 
   it('has examples with the class that they say', () => {
-    const told = Object.entries(family.examples).flatMap(([name, texts]) => texts.map((text) => `${text}: ${name}`));
-    expect(examplesOf(family).map((text) => `${text}: ${verdictOn(text).class}`)).toEqual(told);
+    const told = examples.map(({ command, class: name }) => `${command}: ${name}`);
+    expect(examples.map(({ command }) => `${command}: ${verdictOn(command).class}`)).toEqual(told);
   });
 
   it('has an example that is allowed and one that is not', () => {
-    const actions = examplesOf(family).map((text) => verdictOn(text).action);
+    const actions = examples.map(({ command }) => verdictOn(command).action);
     expect(actions).toContain('allow');
     expect(actions.some((action) => action !== 'allow')).toBe(true);
   });
 
-  it('has an example for each spec and each wrapper', () => {
-    expect(withoutExample(family.programs, examplesOf(family))).toEqual([]);
-    expect(withoutExample(family.wrappers, examplesOf(family))).toEqual([]);
+  it('has an example for each entry that says what a program does', () => {
+    const isJudged = (label: string) => entries.get(label)?.spec ?? entries.get(label)?.wrapper;
+    expect(withoutExample(known).filter((labels) => labels.some(isJudged))).toEqual([]);
   });
 
   it('has a harmless example for each pattern that only shows', () => {
-    const shown = (family.examples.read ?? []).map((text) => text.split(' '));
-    const isShown = (name: string, pattern: RegExp) =>
-      shown.some(([program, ...args]) => program === name && pattern.test(args.join(' ')));
-    const missing = Object.entries(family.showing ?? {}).filter(([name, pattern]) => !isShown(name, pattern));
-    expect(missing).toEqual([]);
+    const shown = examples.flatMap(({ command, class: name }) => (name === 'read' ? [command.split(' ')] : []));
+    const isShown = (label: string) =>
+      shown.some(([program, ...args]) => program === label && entries.get(label)?.showing?.test(args.join(' ')));
+    const groups = known.groups.filter((labels) => labels.some((label) => entries.get(label)?.showing));
+    expect(groups.filter((labels) => !labels.some(isShown))).toEqual([]);
   });
 
-  it('has an example that takes typed input for each program that does', () => {
-    const typed = examplesOf(family).flatMap((text) => commandsOf(text).filter((command) => command.typed));
-    const names = new Set(typed.map(({ program }) => program));
-    expect(groupsOf(family.typing).filter((group) => !group.some((name) => names.has(name)))).toEqual([]);
+  it('has an example that takes typed input for each way to do so, where the name alone does not', () => {
+    const names = known.groups.flat();
+    const typed = [...examples.map(({ command }) => command), ...names.filter((name) => NAME.test(name))]
+      .flatMap(commandsOf)
+      .flatMap((command) => (command.typed ? [command.program] : []));
+    const groups = known.groups.filter((labels) => labels.some((label) => entries.get(label)?.typing));
+    expect(groups.filter((labels) => !labels.some((label) => typed.includes(label)))).toEqual([]);
   });
 });
 
@@ -122,10 +119,7 @@ describe('the families together', () => {
   it('have no program in common', () => {
     const owners = new Map<string, Set<string>>();
     for (const family of FAMILIES) {
-      const labels = [family.programs, family.wrappers, family.showing, family.typing].flatMap((table) =>
-        Object.keys(table ?? {}),
-      );
-      for (const label of labels) {
+      for (const label of entriesOf(family).entries.keys()) {
         const [program = ''] = label.split(' ', 1);
         owners.set(program, (owners.get(program) ?? new Set()).add(family.name));
       }
