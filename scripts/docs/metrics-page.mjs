@@ -2,50 +2,33 @@
 import { Registry } from 'prom-client';
 
 import { markdownTable } from '../../dist/core/markdown.js';
+import { METRIC_PREFIX, METRICS, seriesOf } from '../../dist/core/metrics.js';
 import { PrometheusMetrics } from '../../dist/transports/http/prometheus.js';
 import { code, renderPage } from './page.mjs';
 
-const PREFIX = 'shell_adapter_';
 /** More values of a label than these are not listed. */
 const MAX_VALUES = 8;
-/** Values of all gauges for a daemon without work. */
-const IDLE = {
-  clients: 0,
-  sessionsByShell: {},
-  runningCommands: { session: 0, one_shot: 0 },
-  queuedCommands: 0,
-  llmCalls: [],
-  memoryBytes: 0,
-  processes: 0,
-  limits: {},
-  spoolBytes: 0,
-};
 
 /** Renders the page. */
-export async function renderMetrics() {
+export function renderMetrics() {
   const registry = new Registry();
-  const prometheus = new PrometheusMetrics(registry);
-  prometheus.watch([], () => Promise.resolve(IDLE));
-  prometheus.watchWorkers(() => []);
-  prometheus.watchRegistry(() => 0);
-  const metrics = registry.getMetricsAsArray();
-  const own = metrics.filter(({ name }) => name.startsWith(PREFIX));
-  const rows = await Promise.all(own.map(describe));
+  new PrometheusMetrics(registry);
+  const ofProcess = registry.getMetricsAsArray().filter(({ name }) => !name.startsWith(METRIC_PREFIX));
   return renderPage({
     title: 'Metrics',
     purpose: 'Every Prometheus metric at `/metrics`, with its type, labels and meaning.',
-    source: 'src/transports/http',
+    source: 'src/core/metrics.ts',
     sections: [
       'Only gateways of a [cluster](../operate/cluster.md) have the metrics `cluster_…`. ' +
         'Label values come from fixed lists: no metric contains an id, a command or other text that clients send. ' +
         'Histograms have the series `_bucket`, `_sum` and `_count`.',
       '## Metrics of the daemon',
-      markdownTable(['metric', 'type', 'labels', 'meaning'], rows),
+      markdownTable(['metric', 'type', 'labels', 'meaning'], Object.entries(METRICS).map(describe)),
       '## Metrics of the process',
       'Standard metrics of Node.js and the process:',
       markdownTable(
         ['metric', 'type', 'meaning'],
-        metrics.filter((metric) => !own.includes(metric)).map(({ name, type, help }) => [code(name), type, help]),
+        ofProcess.map(({ name, type, help }) => [code(name), type, help]),
       ),
     ],
     next: [
@@ -56,13 +39,14 @@ export async function renderMetrics() {
 }
 
 /** A row of the table: name, type, labels with their values where they are few, meaning. */
-async function describe(metric) {
-  const { values } = await metric.get();
-  const labels = metric.labelNames.map((label) => {
-    const found = [...new Set(values.map(({ labels: bound }) => bound[label]))].filter((value) => value !== undefined);
+function describe([name, metric]) {
+  const { kind, help, labels } = metric;
+  const series = kind === 'histogram' ? [] : seriesOf(metric);
+  const texts = Object.keys(labels).map((label) => {
+    const values = [...new Set(series.map((found) => found[label]))];
     // Of outcomes, error codes appear with their first failure.
-    const isListed = found.length > 1 && found.length <= MAX_VALUES && !found.includes('ok');
-    return `${code(label)}${isListed ? `: ${found.join(', ')}` : ''}`;
+    const isListed = values.length > 1 && values.length <= MAX_VALUES && !values.includes('ok');
+    return `${code(label)}${isListed ? `: ${values.join(', ')}` : ''}`;
   });
-  return [code(metric.name), metric.type, labels.join('; '), metric.help];
+  return [code(METRIC_PREFIX + name), kind, texts.join('; '), help];
 }

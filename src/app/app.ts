@@ -22,7 +22,7 @@ import { SHELLS } from '../engine/shells/list.js';
 import { LinkSecret } from '../services/access/dashboard-links.js';
 import { AuditLog, RequestAudit } from '../services/audit.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
-import { sampleWorkload } from '../services/machine/machine.js';
+import { sampleWorkers, sampleWorkload } from '../services/machine/machine.js';
 import type { Notifications } from '../services/notifications.js';
 import type { Services } from '../services/services.js';
 import {
@@ -223,7 +223,7 @@ async function buildRegistry({
   const { RedisRegistry } = await import('../cluster/registry/redis-registry.js');
   const log = logs('cluster');
   const onError = () => {
-    metrics.registryFailed();
+    metrics.count('cluster_registry_errors_total', {});
   };
   try {
     const connection = await RedisConnection.open({ url: redisUrl.reveal(), prefix, onError, log });
@@ -513,17 +513,20 @@ interface Parts {
 
 /** Has the gauges of Prometheus read from the running daemon, and those of a gateway from its cluster. */
 function watchWorkload(prometheus: PrometheusMetrics, { engine, services, server, settings }: Parts): void {
-  const shells = SHELLS.map(({ name }) => name);
-  prometheus.watch(shells, async () => {
-    const { resources: limits } = settings.limits();
-    return { ...(await sampleWorkload({ ...services, ...engine, limits })), clients: server.clients };
-  });
+  for (const { name: shell } of SHELLS) prometheus.count('sessions_opened_total', { shell }, 0);
+  prometheus.watch('daemon', () =>
+    sampleWorkload({ ...services, ...engine, server, limits: settings.limits().resources }),
+  );
   const { cluster } = services;
   const { membership } = cluster;
-  if (membership) prometheus.watchRegistry(() => membership.leaseAgeMs);
+  if (membership) {
+    prometheus.watch('registry', () => {
+      const ageMs = membership.leaseAgeMs;
+      return { cluster_lease_age_seconds: ageMs === undefined ? undefined : ageMs / 1000 };
+    });
+  }
   const { enabled, role } = settings.configuration().cluster;
-  if (enabled && role !== 'worker')
-    prometheus.watchWorkers(() => cluster.nodes.list().nodes.filter(({ url }) => url !== null));
+  if (enabled && role !== 'worker') prometheus.watch('gateway', () => sampleWorkers(cluster.nodes.list().nodes));
 }
 
 function urlOf({ address, family, port }: AddressInfo, { socketio }: Configuration): string {

@@ -151,7 +151,7 @@ function observe(log: Log, metrics: Metrics, audit: AuditTrail): ConfirmationObs
       },
     });
     const outcome = CONFIRMATION_OUTCOMES.find((name) => name === event);
-    if (outcome) metrics.confirmationEnded(mode, outcome);
+    if (outcome) metrics.count('confirmations_total', { requires: mode, outcome });
   };
 }
 

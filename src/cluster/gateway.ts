@@ -153,7 +153,7 @@ export class Gateway implements ClusterPort {
         this.#subscriptions.refresh();
       },
       onLost: () => {
-        options.metrics.nodeLost();
+        options.metrics.count('cluster_node_losses_total', {});
       },
     });
     this.#subscriptions = new ClusterSubscriptions(() => this.#workers.all());

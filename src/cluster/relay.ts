@@ -1,5 +1,5 @@
 import { AdapterError, type ErrorCode } from '../core/errors.js';
-import type { ClusterMetrics } from '../core/metrics.js';
+import type { Metrics } from '../core/metrics.js';
 import type { Traces } from '../core/traces.js';
 import { REQUEST_FACTS } from '../core/protocol/request-facts.js';
 import type { WarningCode } from '../core/warnings.js';
@@ -62,7 +62,12 @@ export type Relay = (node: SessionNode, received: ReceivedRequest, changes?: Cha
 /** What shows the requests that are sent on. */
 export interface RelayRecorders {
   readonly traces: Pick<Traces, 'relay'>;
-  readonly metrics: ClusterMetrics;
+  readonly metrics: Metrics;
+}
+
+function countRelayed(metrics: Metrics, outcome: 'ok' | ErrorCode, tookMs: number): void {
+  metrics.count('cluster_relayed_requests_total', { outcome });
+  metrics.observe('cluster_relay_seconds', tookMs / 1000, {});
 }
 
 /** Has this node answer requests, or sends them to workers: each within a span of its own, and counted. */
@@ -84,7 +89,7 @@ export const makeRelay =
     const tookMs = performance.now() - startedAt;
     // The client does not wait for its statistics.
     setImmediate(() => {
-      metrics.requestRelayed('error' in reply ? reply.error.code : 'ok', tookMs);
+      countRelayed(metrics, 'error' in reply ? reply.error.code : 'ok', tookMs);
     });
     return answeredBy(reply);
   };
@@ -105,8 +110,8 @@ export const makePass =
   async ({ worker, isPlaced }, { name, caller, trace }, exchange) => {
     const end = isPlaced ? worker.begin() : () => undefined;
     const startedAt = performance.now();
-    const count = (outcome: Parameters<RelayRecorders['metrics']['requestRelayed']>[0]) => {
-      metrics.requestRelayed(outcome, performance.now() - startedAt);
+    const count = (outcome: 'ok' | ErrorCode) => {
+      countRelayed(metrics, outcome, performance.now() - startedAt);
     };
     try {
       const about = { name, node: worker.name, trace };

@@ -3,7 +3,7 @@ import type { AccessMode } from '../core/llm/settings.js';
 import type { AnswerFormat, LlmUsage } from '../core/llm/answer.js';
 import type { LlmMessage } from '../core/llm/messages.js';
 import { type Candidate, nameOf } from '../core/llm/resolution.js';
-import type { Metrics } from '../core/metrics.js';
+import { type Metrics, providerLabels } from '../core/metrics.js';
 import type { ResourceUse } from '../engine/command/resource-use.js';
 import type { Execution } from '../services/executions.js';
 
@@ -64,10 +64,10 @@ export type Availability =
  * Counts the calls of each provider. Provider names are from the configuration, so the number of metrics is bounded.
  */
 export class CallMeter {
-  readonly #metrics: Pick<Metrics, 'llmAnswered' | 'llmUsed'>;
+  readonly #metrics: Metrics;
   readonly #running = new Map<string, { readonly candidate: Candidate; calls: number }>();
 
-  constructor(metrics: Pick<Metrics, 'llmAnswered' | 'llmUsed'>) {
+  constructor(metrics: Metrics) {
     this.#metrics = metrics;
   }
 
@@ -85,15 +85,23 @@ export class CallMeter {
     try {
       const reply = await ask();
       outcome = 'ok';
-      if (reply.usage) this.#metrics.llmUsed(candidate, reply.usage);
+      if (reply.usage) this.#countTokens(candidate, reply.usage);
       return reply;
     } catch (error) {
       if (error instanceof AdapterError) outcome = error.code;
       throw error;
     } finally {
       running.calls -= 1;
-      this.#metrics.llmAnswered(candidate, outcome, performance.now() - startedAt);
+      const labels = providerLabels(candidate);
+      this.#metrics.count('llm_calls_total', { outcome, ...labels });
+      this.#metrics.observe('llm_call_duration_seconds', (performance.now() - startedAt) / 1000, labels);
     }
+  }
+
+  #countTokens(candidate: Candidate, { prompt_tokens: prompt = 0, completion_tokens: completion = 0 }: LlmUsage): void {
+    const labels = providerLabels(candidate);
+    this.#metrics.count('llm_tokens_total', { kind: 'prompt', ...labels }, prompt);
+    this.#metrics.count('llm_tokens_total', { kind: 'completion', ...labels }, completion);
   }
 
   #runningOf(candidate: Candidate): { calls: number } {

@@ -191,7 +191,7 @@ interface CliRunnerOptions {
   /** Limits on the processes of one run together. */
   readonly limits: () => Limits;
   readonly monitor: Pick<ResourceMonitor, 'watch'>;
-  readonly metrics: Pick<Metrics, 'commandUsed' | 'limitExceeded'>;
+  readonly metrics: Metrics;
 }
 
 /** Runs command-line tools, as one-shot commands of the engine. */
@@ -240,8 +240,8 @@ export class CliRunner {
 
   #count({ use, breach }: CommandOutcome): void {
     const { metrics } = this.#options;
-    metrics.commandUsed(use.cpuMs ?? 0);
-    if (breach) metrics.limitExceeded(breach.resource);
+    metrics.count('commands_cpu_seconds_total', {}, (use.cpuMs ?? 0) / 1000);
+    if (breach) metrics.count('limits_exceeded_total', { limit: breach.resource });
   }
 
   #commandOf({ file, args, cwd, env, stdin, timeoutMs, idleTimeoutMs }: CliRun): Command {

@@ -52,7 +52,7 @@ interface WebhookSettings {
 interface WebhookContext {
   readonly hostname: string;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, 'notificationEnded'>;
+  readonly metrics: Metrics;
 }
 
 /** A body for one webhook. Its id is the same in all attempts. */
@@ -131,7 +131,7 @@ export class Webhook implements AsyncDisposable {
     for (let attempt = 1; ; attempt += 1) {
       const result = await this.#attempt(delivery);
       if (result.isDelivered) {
-        this.#context.metrics.notificationEnded(delivery.event, 'delivered');
+        this.#context.metrics.count('notifications_total', { event: delivery.event, outcome: 'delivered' });
         return;
       }
       const isLast = attempt >= this.#settings.attempts || this.#closing.signal.aborted;
@@ -183,7 +183,7 @@ export class Webhook implements AsyncDisposable {
   /** Counts a notification that was not delivered, and logs losses, at most once a minute. */
   #noteLoss(delivery: Delivery | undefined, outcome: 'failed' | 'dropped', why: string): void {
     if (!delivery) return;
-    this.#context.metrics.notificationEnded(delivery.event, outcome);
+    this.#context.metrics.count('notifications_total', { event: delivery.event, outcome });
     this.#lossesUnlogged += 1;
     const now = performance.now();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;

@@ -1,4 +1,4 @@
-import { AdapterError, type ErrorBody } from '../core/errors.js';
+import { AdapterError, type ErrorBody, type ErrorCode } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { assertPermitted } from '../core/protocol/permissions.js';
 import { parsePayload } from '../core/protocol/problems.js';
@@ -176,7 +176,7 @@ export async function dispatch(
   if (!isRequestName(name)) {
     const error = refusalOf(services, caller, unknownRequest(name));
     setImmediate(() => {
-      services.metrics.requestAnswered('unknown', error.code, 0);
+      countAnswer(services, 'unknown', error.code, 0);
     });
     return services.secrets.value({ error });
   }
@@ -227,11 +227,21 @@ export async function carryOut<N extends RequestName, T extends object>(
   const tookMs = performance.now() - startedAt;
   // The client does not wait for its statistics.
   setImmediate(() => {
-    services.metrics.requestAnswered(name, outcome, tookMs);
+    countAnswer(services, name, outcome, tookMs);
   });
   // The node that has answered has recorded it.
   if (!answered.isFromElsewhere) services.requestAudit.answered(name, recorded(), reply, caller);
   return reply;
+}
+
+function countAnswer(
+  { metrics }: Services,
+  request: RequestName | 'unknown',
+  outcome: 'ok' | ErrorCode,
+  tookMs: number,
+): void {
+  metrics.count('requests_total', { request, outcome });
+  metrics.observe('request_duration_seconds', tookMs / 1000, { request });
 }
 
 /** The reply to a message that exceeds the size limit. It counts as the requests that fit into its size. */
@@ -245,7 +255,7 @@ export function refuseOversized(
   const details = { bytes, max_bytes: maxMessageBytes };
   const weight = Math.ceil(bytes / maxMessageBytes);
   const error = refusalOf(services, caller, new AdapterError('PAYLOAD_TOO_LARGE', message, { details }), weight);
-  services.metrics.requestAnswered(isRequestName(name) ? name : 'unknown', error.code, 0);
+  countAnswer(services, isRequestName(name) ? name : 'unknown', error.code, 0);
   if (isRequestName(name)) services.requestAudit.answered(name, undefined, { error }, caller);
   return { error };
 }

@@ -16,7 +16,8 @@ import { type LinkSecret, randomNonce } from '../services/access/dashboard-links
 import type { Services } from '../services/services.js';
 import type { Admitted, HttpAuthentication } from './http/authentication.js';
 import type { PatientRequests } from './http/http-requests.js';
-import { beginRoutes, type Exposition } from './http/routes.js';
+import type { PrometheusMetrics } from './http/prometheus.js';
+import { beginRoutes } from './http/routes.js';
 import { GatewayLink } from './gateway-link.js';
 import { frameBytesFor } from './socketio.js';
 
@@ -279,7 +280,7 @@ const LOOPBACK = /^127\.0\.0\.1(?::\d+)?$/;
 
 /** `GET /metrics` for the daemon of this machine, which needs no ticket: without names, and with fixed labels. */
 export const metricsForDaemon =
-  (metrics: Exposition): Extension =>
+  (metrics: PrometheusMetrics): Extension =>
   (routes) => {
     routes.get('/metrics', async ({ headers }, reply) => {
       const isHere = headers.origin === undefined && LOOPBACK.test(headers.host ?? '');

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../core/egress.js';
 import type { Limits } from '../../core/limits.js';
-import { NO_METRICS, type OutputMeters } from '../../core/metrics.js';
+import type { Metrics } from '../../core/metrics.js';
 import type { OutputLimits } from '../../core/output/output-window.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { SignalName } from '../../core/signals.js';
@@ -184,10 +184,10 @@ const MAY_END_SHELL = /exec|kill|-e|errexit|source|\. /;
 /** Where the outputs of a command are kept, counted and masked. */
 export interface CommandOutputOptions extends OutputStreamOptions {
   /**
-   * Count the bytes of the outputs.
+   * Counts the bytes of the outputs.
    * @default not counted
    */
-  readonly meters?: OutputMeters;
+  readonly metrics?: Metrics;
 }
 
 /** One command with its outputs and its result, from admission on. */
@@ -213,10 +213,14 @@ export class Command {
   #sentSignal: SignalName | undefined;
 
   constructor(spec: CommandSpec, options: CommandOutputOptions) {
-    const { meters = NO_METRICS.output } = options;
+    const { metrics } = options;
     this.spec = spec;
-    this.stdout = new OutputStream(spec.limits, options, meters.stdout);
-    this.stderr = new OutputStream(spec.limits, options, meters.stderr);
+    this.stdout = new OutputStream(spec.limits, options, (bytes) => {
+      metrics?.count('output_bytes_total', { stream: 'stdout' }, bytes);
+    });
+    this.stderr = new OutputStream(spec.limits, options, (bytes) => {
+      metrics?.count('output_bytes_total', { stream: 'stderr' }, bytes);
+    });
   }
 
   /** Where the adapter itself writes why the command does not run. */

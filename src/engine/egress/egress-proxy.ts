@@ -12,7 +12,7 @@ import {
   RefusedConnection,
 } from '../../core/egress.js';
 import type { Log } from '../../core/log.js';
-import type { EgressMetrics } from '../../core/metrics.js';
+import type { Metrics } from '../../core/metrics.js';
 import type { Dialer } from './dialer.js';
 import { passOn, readPlainRequest } from './plain-http.js';
 import { ClientGone, readBytes, readSocksRequest, readSome, replySocks, SOCKS_VERSION } from './socks5.js';
@@ -82,7 +82,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 /** Dependencies of `EgressProxy`. */
 export interface EgressProxyOptions {
   readonly dialer: Dialer;
-  readonly metrics: EgressMetrics;
+  readonly metrics: Metrics;
   readonly log: Log;
   /** Most connections of one sandbox at once. */
   readonly maxConnections: number;
@@ -253,7 +253,7 @@ export class EgressProxy implements Disposable {
         server.destroy();
         return undefined;
       }
-      metrics.egressConnected('allowed');
+      metrics.count('egress_connections_total', { outcome: 'allowed' });
       const drop = () => server.destroy();
       server.setTimeout(idleTimeoutMs, drop);
       client.once('close', drop);
@@ -261,7 +261,8 @@ export class EgressProxy implements Disposable {
         // The client sees it as the end of its connection.
       });
       server.once('close', () => {
-        metrics.egressTransferred(server.bytesWritten, server.bytesRead);
+        metrics.count('egress_bytes_total', { direction: 'sent' }, server.bytesWritten);
+        metrics.count('egress_bytes_total', { direction: 'received' }, server.bytesRead);
         client.removeListener('close', drop);
       });
       return server;
@@ -270,7 +271,7 @@ export class EgressProxy implements Disposable {
         this.#note(error.refusal);
         answers.refused(error.refusal);
       } else {
-        metrics.egressConnected('failed');
+        metrics.count('egress_connections_total', { outcome: 'failed' });
         answers.failed(error as Error);
       }
       return undefined;
@@ -278,7 +279,7 @@ export class EgressProxy implements Disposable {
   }
 
   #note(refusal: Refusal): void {
-    this.#options.metrics.egressConnected('refused');
+    this.#options.metrics.count('egress_connections_total', { outcome: 'refused' });
     this.onRefused(refusal);
   }
 }

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { type AllowedDestination, AllowList, proxyVariables } from '../../core/egress.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import type { EgressMetrics } from '../../core/metrics.js';
+import type { Metrics } from '../../core/metrics.js';
 import { launchScript, REPORT_MISSING, resolveSandboxStatus, type SandboxStatus } from '../../core/sandbox.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { Dialer } from '../egress/dialer.js';
@@ -167,7 +167,7 @@ interface EgressOptions {
 
 /** Where connections out of sandboxes are counted, and faults reported. */
 export interface EgressReporting {
-  readonly metrics: EgressMetrics;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 

@@ -1,7 +1,6 @@
 import type { Refusal } from '../../core/egress.js';
 import type { Limits } from '../../core/limits.js';
 import type { Log } from '../../core/log.js';
-import type { ShellReplacement } from '../../core/metrics.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { SignalName } from '../../core/signals.js';
 import type { Command } from '../command/command.js';
@@ -152,7 +151,7 @@ export interface SessionListener {
   /** A command waits for terminal input. */
   onAwaitingInput(command: Command, certainty: InputCertainty): void;
   /** The session's shell is being replaced. */
-  onShellReplaced(why: ShellReplacement): void;
+  onShellReplaced(why: 'ended' | 'reset'): void;
   /** A background process has wanted a connection that the allow-list of the sandbox refuses, for the first time. */
   onRefused(refusal: Refusal): void;
   /** The shell has ended and no other could be started: the session is unusable. */
@@ -247,7 +246,7 @@ class ShellRecovery {
   }
 
   /** Replaces the shell. Without a new shell, the session fails. */
-  async replace(why: ShellReplacement, replace: () => Promise<void>): Promise<void> {
+  async replace(why: 'ended' | 'reset', replace: () => Promise<void>): Promise<void> {
     const replaced = this.#replacer.run(async () => {
       await this.#context.queue.settled;
       await replace();

@@ -11,7 +11,7 @@ import type { Origin, Peers } from './access.js';
 /** Where refusals are recorded. */
 interface RefusalRecords {
   readonly audit: AuditTrail;
-  readonly metrics: Pick<Metrics, 'connectionRefused'>;
+  readonly metrics: Metrics;
   readonly log: Log;
 }
 
@@ -31,7 +31,7 @@ export class Refusals {
    */
   note(peer: string, from: string, { code, message: why }: ErrorBody): void {
     const { audit, metrics, log } = this.#records;
-    metrics.connectionRefused(code);
+    metrics.count('connections_refused_total', { code });
     const repeated = this.#repeats.countOf(`${peer} ${code}`, performance.now());
     if (repeated === undefined) return;
     const details = { why, ...(repeated > 0 && { repeated }) };

@@ -191,7 +191,7 @@ export class CommandFactory {
   #outputOptionsOf(owner: Principal, session: SessionRecord | undefined): CommandOutputOptions {
     const { registry, spoolDirectory, metrics, secrets } = this.#options;
     const budget = session?.budget ?? registry.budgetOf(owner, this.#options.limits().spoolMaxBytes);
-    return { spoolDirectory, budget, meters: metrics.output, secrets: secrets.patterns };
+    return { spoolDirectory, budget, metrics, secrets: secrets.patterns };
   }
 
   #specOf(request: CommandRequest, place: CommandPlace, limits: CommandLimits): CommandSpec {
@@ -241,10 +241,11 @@ export class CommandFactory {
       inputs.close(command.id, owner.id);
     });
     command.atEnd('metrics', ({ status, durationMs, use, breach }) => {
-      metrics.commandEnded(place, status, durationMs);
-      metrics.commandUsed(use.cpuMs ?? 0);
+      metrics.count('commands_finished_total', { kind: place, status });
+      metrics.observe('command_duration_seconds', durationMs / 1000, { kind: place });
+      metrics.count('commands_cpu_seconds_total', {}, (use.cpuMs ?? 0) / 1000);
       if (!breach) return;
-      metrics.limitExceeded(breach.resource);
+      metrics.count('limits_exceeded_total', { limit: breach.resource });
       notifier.notify(
         limitNotification(breach, {
           sessionId: record.sessionId,

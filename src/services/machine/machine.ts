@@ -2,9 +2,10 @@ import type { Principal } from '../../core/principal.js';
 import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Limits } from '../../core/limits.js';
-import type { CommandKind, Metrics } from '../../core/metrics.js';
+import { METRICS, type Metrics, providerLabels, type Readings } from '../../core/metrics.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
+import type { NodeInfo } from '../../core/protocol/requests/nodes.js';
 import type { EventPayload } from '../../core/protocol/results.js';
 import { settledWithin } from '../../core/time.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
@@ -134,7 +135,7 @@ export class Readiness {
   /** Counts an uncaught error. */
   countUncaught(): void {
     this.#uncaught = { count: (this.#uncaught?.count ?? 0) + 1, lastAt: new Date() };
-    this.#options.metrics.errorUncaught();
+    this.#options.metrics.count('uncaught_errors_total', {});
   }
 
   /**
@@ -163,57 +164,58 @@ export class Readiness {
   }
 }
 
-/** The workload of the daemon at one moment. */
-export interface WorkloadSample {
-  /** Open sessions by the name of their shell, with an entry for every supported shell. */
-  readonly sessionsByShell: Readonly<Record<string, number>>;
-  /** Running commands by kind. */
-  readonly runningCommands: Readonly<Record<CommandKind, number>>;
-  /** Commands queued in sessions. */
-  readonly queuedCommands: number;
-  /** LLM calls that run, or wait in the queue. */
-  readonly llmCalls: ReturnType<LlmPort['running']>;
-  /** Bytes of output kept for `read_output`, in memory and on disk. */
-  readonly spoolBytes: number;
-  /** Resources used by commands and shells: memory in bytes, and processes and threads. */
-  readonly memoryBytes: number;
-  readonly processes: number;
-  /** Resource limits of a session, by name. */
-  readonly limits: Limits;
-}
-
-/** Sources of a workload sample. */
+/** Sources of the gauges of a daemon. */
 interface WorkloadSources {
   readonly sessions: Pick<Sessions, 'registry'>;
   readonly commands: Pick<Commands, 'spoolBytes'>;
   readonly oneShots: Pick<OneShotRunner, 'running'>;
   readonly llm: Pick<LlmPort, 'running'>;
   readonly mechanism: { readonly mechanism: Pick<LimitMechanism, 'totals'> };
+  /** Limits of a session. */
   readonly limits: Limits;
+  readonly server: { readonly clients: number };
 }
 
 /** Samples the workload. No counters are maintained: it costs nothing until it is called. */
-export async function sampleWorkload(sources: WorkloadSources): Promise<WorkloadSample> {
-  const { sessions, commands, oneShots, llm, limits } = sources;
-  const sessionsByShell = Object.fromEntries(SHELLS.map(({ name }) => [name, 0]));
-  const runningCommands = { session: 0, one_shot: oneShots.running };
-  let queuedCommands = 0;
+export async function sampleWorkload(sources: WorkloadSources): Promise<Readings<'daemon'>> {
+  const { sessions, commands, oneShots, llm, limits, server } = sources;
+  const sessionsByShell = new Map(SHELLS.map(({ name }) => [name, 0]));
+  const running = { session: 0, one_shot: oneShots.running };
+  let queued = 0;
   let { spoolBytes } = commands;
   for (const { session, shellName, isHidden, budget } of sessions.registry.all()) {
-    sessionsByShell[shellName] = (sessionsByShell[shellName] ?? 0) + 1;
-    if (session.running) runningCommands[isHidden ? 'one_shot' : 'session'] += 1;
-    queuedCommands += session.queued.length;
+    sessionsByShell.set(shellName, (sessionsByShell.get(shellName) ?? 0) + 1);
+    if (session.running) running[isHidden ? 'one_shot' : 'session'] += 1;
+    queued += session.queued.length;
     spoolBytes += budget.usedBytes;
   }
-  const { memoryBytes, tasks: processes } = await sources.mechanism.mechanism.totals();
+  const { memoryBytes, tasks } = await sources.mechanism.mechanism.totals();
   return {
-    sessionsByShell,
-    runningCommands,
-    queuedCommands,
-    llmCalls: llm.running(),
-    spoolBytes,
-    memoryBytes,
-    processes,
-    limits,
+    sessions_open: [...sessionsByShell].map(([shell, sessionCount]) => [{ shell }, sessionCount]),
+    commands_running: [
+      [{ kind: 'session' }, running.session],
+      [{ kind: 'one_shot' }, running.one_shot],
+    ],
+    commands_queued: queued,
+    llm_calls_running: llm.running().map(({ candidate, calls }) => [providerLabels(candidate), calls]),
+    clients_connected: server.clients,
+    memory_bytes: memoryBytes,
+    processes: tasks,
+    limit: Object.entries(limits).flatMap(([limit, value]) => (value === undefined ? [] : [[{ limit }, value]])),
+    spool_bytes: spoolBytes,
+  };
+}
+
+/** Counts the workers that are registered at a gateway, and its links to them. */
+export function sampleWorkers(nodes: readonly NodeInfo[]): Readings<'gateway'> {
+  const workers = nodes.filter(({ url }) => url !== null);
+  const broken = workers.filter(({ problem }) => problem !== null).length;
+  const countIn = (state: NodeInfo['state']) => workers.filter((worker) => worker.state === state).length;
+  return {
+    cluster_links: [
+      [{ state: 'connected' }, workers.length - broken],
+      [{ state: 'broken' }, broken],
+    ],
+    cluster_nodes: METRICS.cluster_nodes.labels.state.map((state) => [{ state }, countIn(state)]),
   };
 }

@@ -179,7 +179,7 @@ const sessionListener =
         sessions.find(id)?.channel.announce('awaiting_input', event);
       },
       onShellReplaced: (why) => {
-        metrics.shellReplaced(why);
+        metrics.count('shell_restarts_total', { cause: why });
       },
       onRefused: ({ destination, reason, message }) => {
         const record = sessions.find(id);
@@ -286,7 +286,7 @@ export class Sessions implements AsyncDisposable {
   async close(id: string, reason: SessionEndReason, detail: string): Promise<void> {
     const record = this.registry.remove(id, reason, detail);
     if (!record) return;
-    this.#options.metrics.sessionClosed(reason);
+    this.#options.metrics.count('sessions_closed_total', { reason });
     this.#options.confirmations.endSession(id);
     const principal = auditPrincipal(record.owner);
     this.#options.audit.record({ event: 'session_closed', principal, session_id: id, details: { reason } });
@@ -385,7 +385,7 @@ export class Sessions implements AsyncDisposable {
     this.registry.add(record);
     this.#deadlines.schedule();
     const { shellName: shell } = record;
-    this.#options.metrics.sessionOpened(shell);
+    this.#options.metrics.count('sessions_opened_total', { shell });
     this.#options.log.info('session opened', { session_id: record.id, owner: principal.name, shell, pid: session.pid });
     if (kind.isUntested === true)
       this.#options.log.warn('the driver of this shell is untested', { session_id: record.id, shell });

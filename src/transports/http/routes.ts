@@ -19,6 +19,7 @@ import type { Readiness } from '../../services/machine/machine.js';
 import { forwardingOf, isOfPage, type OriginPolicy, refusalOf } from '../access.js';
 import { originOf, type RequestAuthentication } from './authentication.js';
 import { retryAfterOf } from './http-requests.js';
+import type { PrometheusMetrics } from './prometheus.js';
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
@@ -95,18 +96,11 @@ const CORS: FastifyCorsOptions = {
   strictPreflight: false,
 };
 
-/** Metrics to expose. */
-export interface Exposition {
-  /** `Content-Type` of `render`. */
-  readonly contentType: string;
-  render(): Promise<string>;
-}
-
 /** Dependencies of the routes. */
 export interface RouteOptions {
   readonly readiness: Readiness;
   /** Metrics served at `/metrics`; undefined disables the route. */
-  readonly metrics: Exposition | undefined;
+  readonly metrics: PrometheusMetrics | undefined;
   /** Hosts and origins that are accepted. */
   readonly originPolicy: OriginPolicy;
   /**

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, it } from 'vitest';
 
+import { NO_METRICS } from '../../../src/core/metrics.js';
 import type { Notification } from '../../../src/core/notifications.js';
 import { Webhook } from '../../../src/services/notifications.js';
 
@@ -35,7 +36,7 @@ it('keeps a bounded number of notifications for a receiver that hangs, and drops
     {
       hostname: 'host',
       log: { debug: noop, info: noop, error: noop, warn: (message, facts) => warnings.push([message, facts]) },
-      metrics: { notificationEnded: (event, outcome) => ended.push(`${event} ${outcome}`) },
+      metrics: { ...NO_METRICS, count: (_name, labels) => ended.push(Object.values(labels).join(' ')) },
     },
   );
   const health: Notification = { event: 'health', message: 'not healthy' };

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { ERROR_CODES } from '../../../src/core/errors.js';
+import { type Metric, METRIC_PREFIX, METRICS } from '../../../src/core/metrics.js';
 import { requests } from '../../../src/core/protocol/requests.js';
 import { PrometheusMetrics } from '../../../src/transports/http/prometheus.js';
 import { readQuery } from './promql.js';
@@ -42,41 +43,33 @@ const targets = dashboard.panels.flatMap(({ title, targets: own = [] }) => own.m
 const TARGET_LABELS = ['job', 'instance'];
 const TARGET_METRICS = ['up'];
 
-/** A metric of prom-client, whose types leave these out. */
+/** A metric of prom-client, whose types leave this out. */
 interface RegisteredMetric {
   readonly name: string;
+  readonly type: string;
   readonly labelNames: readonly string[];
-  get(): Promise<{
-    readonly type: string;
-    readonly values: readonly { readonly labels: Readonly<Record<string, string | number>> }[];
-  }>;
 }
 
 /** The labels of each series of a daemon, and the values of those whose values are fixed. */
-async function knownSeries(): Promise<Map<string, Map<string, Set<string>>>> {
+function knownSeries(): Map<string, Map<string, Set<string>>> {
+  const series = new Map<string, Map<string, Set<string>>>();
+  const add = (name: string, kind: string, labels: Map<string, Set<string>>) => {
+    const isHistogram = kind === 'histogram';
+    if (isHistogram) series.set(`${name}_bucket`, new Map([...labels, ['le', new Set()]]));
+    for (const part of isHistogram ? ['_sum', '_count'] : ['']) series.set(name + part, labels);
+  };
   const registry = new Registry();
-  const sample = { clients: 0, sessionsByShell: {}, runningCommands: { session: 0, one_shot: 0 }, queuedCommands: 0 };
-  const metrics = new PrometheusMetrics(registry);
-  metrics.watch([], () =>
-    Promise.resolve({ ...sample, llmCalls: [], memoryBytes: 0, processes: 0, limits: {}, spoolBytes: 0 }),
-  );
-  metrics.watchWorkers(() => []);
-  metrics.watchRegistry(() => 0);
-  const known = new Map<string, Map<string, Set<string>>>();
-  for (const metric of registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[]) {
-    const { values, type } = await metric.get();
-    const names = metric.labelNames;
-    const labels = new Map(
-      names.map((name) => [name, new Set(values.map(({ labels: bound }) => String(bound[name])))]),
-    );
-    const isHistogram = type === 'histogram';
-    if (isHistogram) known.set(`${metric.name}_bucket`, new Map([...labels, ['le', new Set()]]));
-    for (const part of isHistogram ? ['_sum', '_count'] : ['']) known.set(metric.name + part, labels);
+  void new PrometheusMetrics(registry);
+  for (const { name, type, labelNames } of registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[]) {
+    if (!name.startsWith(METRIC_PREFIX)) add(name, type, new Map(labelNames.map((label) => [label, new Set()])));
   }
-  return known;
+  for (const [name, { kind, labels }] of Object.entries<Metric>(METRICS)) {
+    add(METRIC_PREFIX + name, kind, new Map(Object.entries(labels).map(([label, values]) => [label, new Set(values)])));
+  }
+  return series;
 }
 
-const known = await knownSeries();
+const known = knownSeries();
 
 /** What is wrong with an expression: metrics and labels that do not exist, values that a label never has. */
 function faultsOf(expression: string): string[] {
