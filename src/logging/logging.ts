@@ -233,26 +233,17 @@ export interface LoggingOptions {
   readonly now?: () => Date;
 }
 
-/** The log of the daemon. */
-export interface Logging extends AsyncDisposable {
-  /** Logger of a component: `sessions` logs as `shell_adapter.sessions`. Without a name: `shell_adapter`. */
-  component(name?: string): Log;
-  /** Applies another configuration: level and format at once, the file from the next record on. */
-  reconfigure(configuration: LoggingConfiguration): void;
-  /** Resolves when everything has been written. Never rejects. Idempotent. Later records are dropped. */
-  close(): Promise<void>;
-}
-
 /**
  * Starts logging to a rotated file and optionally to standard error. When the file cannot be written, one notice is
  * printed on standard error, and records are dropped and counted. Once the file can be written again, it continues with
  * the number of dropped records.
  */
 export function createLogging(configuration: LoggingConfiguration, options: LoggingOptions): Logging {
-  return new WinstonLogging(configuration, options);
+  return new Logging(configuration, options);
 }
 
-class WinstonLogging implements Logging {
+/** The log of the daemon. */
+export class Logging implements AsyncDisposable {
   readonly #now: () => Date;
   readonly #mask: (text: string) => string;
   readonly #console: ConsoleLines;
@@ -283,6 +274,7 @@ class WinstonLogging implements Logging {
     });
   }
 
+  /** Logger of a component: `sessions` logs as `shell_adapter.sessions`. Without a name: `shell_adapter`. */
   component(name?: string): Log {
     const fullName = name === undefined ? ROOT_NAME : `${ROOT_NAME}.${name}`;
     return {
@@ -293,6 +285,7 @@ class WinstonLogging implements Logging {
     };
   }
 
+  /** Applies another configuration: level and format at once, the file from the next record on. */
   reconfigure(configuration: LoggingConfiguration): void {
     const { logFilePath, maxLogSizeBytes, backupCount } = this.#configuration;
     this.#configuration = configuration;
@@ -309,6 +302,7 @@ class WinstonLogging implements Logging {
     this.#file = this.#createFile();
   }
 
+  /** Resolves when everything has been written. Never rejects. Idempotent. Later records are dropped. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
