@@ -5,13 +5,13 @@ import type { AuditTrail } from '../core/audit-events.js';
 import type { LimitsInForce } from '../core/limits.js';
 import type { LogFactory } from '../core/log.js';
 import type { Metrics } from '../core/metrics.js';
-import type { Notifier } from '../core/notifications.js';
 import type { SecretMask } from '../core/secrets.js';
 import type { Traces } from '../core/traces.js';
 import type { Platform } from '../engine/platform/platform.js';
 import type { TokenRegistry } from '../services/access/shared-tokens.js';
 import type { AuditLog, RequestAudit } from '../services/audit.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
+import type { Notifications } from '../services/notifications.js';
 import type { OwnNode } from './cluster.js';
 
 /** Functions to call at shutdown, in the order of construction. */
@@ -51,7 +51,7 @@ export interface RuntimeContext extends EngineContext {
   readonly audit: AuditTrail;
   readonly requestAudit: RequestAudit;
   readonly auditLog: AuditLog;
-  readonly notifications: Notifier;
+  readonly notifications: Notifications;
   readonly traces: Traces;
   readonly secrets: SecretMask;
   readonly gate: () => GateSettings;

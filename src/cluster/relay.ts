@@ -61,7 +61,7 @@ export type Relay = (node: SessionNode, received: ReceivedRequest, changes?: Cha
 
 /** What shows the requests that are sent on. */
 export interface RelayRecorders {
-  readonly traces: Pick<Traces, 'relay'>;
+  readonly traces: Traces;
   readonly metrics: Metrics;
 }
 

@@ -22,11 +22,6 @@ export interface Notification {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Receives notifications. Returns at once and never throws. */
-export interface Notifier {
-  notify(notification: Notification): void;
-}
-
 /** Facts about one delivery. */
 interface DeliveryFacts {
   readonly id: string;

@@ -10,7 +10,6 @@ import {
   isWorthRetrying,
   type Notification,
   type NotificationEvent,
-  type Notifier,
   pauseBeforeRetry,
   renderBody,
 } from '../core/notifications.js';
@@ -217,7 +216,7 @@ interface NotificationsOptions extends WebhookContext {
 }
 
 /** Tells the webhooks of the configuration what has happened. Nothing waits for them. */
-export class Notifications implements Notifier, AsyncDisposable {
+export class Notifications implements AsyncDisposable {
   readonly #options: NotificationsOptions;
   #webhooks: readonly { readonly settings: WebhookSettings; readonly webhook: Webhook }[] = [];
 
@@ -236,6 +235,7 @@ export class Notifications implements Notifier, AsyncDisposable {
     for (const { webhook } of old) void webhook.close(0);
   }
 
+  /** Returns at once and never throws. */
   notify(notification: Notification): void {
     if (this.#webhooks.length === 0) return;
     const masked = this.#options.secrets.value(notification);

@@ -1,9 +1,8 @@
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import type { Notifier } from '../../core/notifications.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
-import { limitNotification } from '../notifications.js';
+import { limitNotification, type Notifications } from '../notifications.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { renderBreach } from '../registry/rendered-limits.js';
 import type { SessionRecord } from '../registry/session-registry.js';
@@ -132,11 +131,11 @@ const EARLY_SHARE = 0.9;
 export class SessionUsage {
   readonly #monitor: ResourceMonitor;
   readonly #log: Log;
-  readonly #notifier: Notifier;
+  readonly #notifier: Notifications;
   readonly #followers = new UsageFollowers();
   readonly #memory = new UsageMemory();
 
-  constructor(monitor: ResourceMonitor, log: Log, notifier: Notifier) {
+  constructor(monitor: ResourceMonitor, log: Log, notifier: Notifications) {
     this.#monitor = monitor;
     this.#log = log;
     this.#notifier = notifier;

@@ -4,9 +4,9 @@ import type { SessionInfo } from '../../core/protocol/results.js';
 import { diskSpaceOf } from '../../engine/system/machine.js';
 import { isDirectory } from '../../engine/system/local-files.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
-import type { Notifier } from '../../core/notifications.js';
 import type { Session } from '../../engine/session/session.js';
 import { findProgram } from '../../engine/shells/list.js';
+import type { Notifications } from '../notifications.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
 /**
@@ -43,7 +43,7 @@ interface Health {
 export interface SessionHealthOptions {
   /** Environment in which shells are started. */
   readonly env: Readonly<Record<string, string>>;
-  readonly notifier: Notifier;
+  readonly notifier: Notifications;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface SessionHealthOptions {
  * result, and immediately to clients that follow the session.
  */
 export class SessionHealth {
-  readonly #notifier: Notifier;
+  readonly #notifier: Notifications;
   readonly #startPath: string;
   readonly #tools: readonly string[];
   readonly #health = new WeakMap<SessionRecord, Health>();
