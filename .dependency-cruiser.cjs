@@ -1,5 +1,4 @@
-// Imports go one way: core <- engine <- services <- transports <- app <- main. The tools that answer as LLMs do stand beside
-// the services, which know of them by a port alone. The client and the CLI stand outside:
+// Imports go one way: core <- engine <- services <- transports <- app <- main. The client and the CLI stand outside:
 // the client may use core alone (it runs in a browser), the CLI may use the client, config, core and app.
 // The dashboard is a page in a browser, and uses the client alone.
 // Config, logging and the engine share what src/files does with files; it knows nothing else.
@@ -33,7 +32,6 @@ module.exports = {
     layer('logging-imports-config', '^src/logging/', ['^src/(core|files|config|logging)/']),
     layer('engine-imports-core', '^src/engine/', ['^src/(core|files|engine)/']),
     layer('services-import-engine', '^src/services/', ['^src/core/', '^src/engine/', '^src/services/']),
-    layer('llm-serves-services', '^src/llm/', ['^src/(core|engine|services|llm)/']),
     layer('traces-serve-app', '^src/traces/', ['^src/(core|traces)/']),
     layer('cluster-serves-services', '^src/cluster/', ['^src/(core|engine|services|cluster)/']),
     layer('transports-import-services', '^src/transports/', ['^src/core/', '^src/services/', '^src/transports/']),
@@ -58,11 +56,11 @@ module.exports = {
       to: { path: '^src/dashboard/' },
     },
     layer('doctor-examines-what-runs', '^src/doctor/', [
-      '^src/(core|engine|services|llm|doctor)/',
+      '^src/(core|engine|services|doctor)/',
       '^src/cluster/registry/',
     ]),
     layer('app-knows-no-cli', '^src/app/', [
-      '^src/(core|config|engine|services|llm|cluster|transports|traces|logging|doctor|app)/',
+      '^src/(core|config|engine|services|cluster|transports|traces|logging|doctor|app)/',
     ]),
     layer('cli-stands-outside', '^src/cli/', [
       '^src/(core|config|cli|client|doctor)/',

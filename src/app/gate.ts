@@ -13,7 +13,7 @@ import type { Notification } from '../core/notifications.js';
 import { type Policy, withoutCheckpoints } from '../core/policy/policy.js';
 import { compileRule } from '../core/policy/rules.js';
 import type { SecretMask } from '../core/secrets.js';
-import { OpenAiReviewer, ProviderReviewer } from '../llm/review.js';
+import { OpenAiReviewer, ProviderReviewer } from '../services/llm/review.js';
 import type { Access } from '../services/access/access.js';
 import type { RememberedApprovals } from '../services/remembered-approvals.js';
 import { labelBefore } from '../services/checkpoints/checkpoint-guard.js';
@@ -22,7 +22,7 @@ import { Confirmations, type ConfirmationSettings, type SaveBefore } from '../se
 import { ReviewCache } from '../services/confirmations/review-cache.js';
 import type { Reviewer } from '../services/confirmations/confirmation.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
-import type { LlmPort } from '../services/llm-ports.js';
+import type { LlmCalls } from '../services/llm/calls.js';
 import type { Connections } from '../services/registry/caller.js';
 import type { RuntimeContext } from './runtime-context.js';
 
@@ -57,7 +57,7 @@ export const confirmationSettings = ({ confirmation }: Configuration): Confirmat
 interface Parts {
   readonly connections: Connections;
   readonly checkpoints: WorkspaceCheckpoints;
-  readonly llm: LlmPort;
+  readonly llm: LlmCalls;
   readonly access: Access;
   readonly approvals: RememberedApprovals;
 }

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 
 import { stripAnsi } from '../core/output/ansi.js';
 import type { LlmSettings } from '../core/llm/settings.js';
-import { HttpProviders } from '../llm/http-providers.js';
-import { ShellCatalogue } from '../llm/shell-catalogue.js';
+import { HttpProviders } from '../services/llm/http-providers.js';
+import { ShellCatalogue } from '../services/llm/shell-catalogue.js';
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import { type EventPayload, MAX_TICK_ENTRIES, MAX_TICK_RECORDS } from '../core/p
 import type { AuditLog } from './audit.js';
 import type { ClusterPort } from './cluster-port.js';
 import type { Confirmations } from './confirmations/confirmations.js';
-import type { LlmCallsPort } from './llm-ports.js';
+import type { CallLog } from './llm/call-log.js';
 import type { HostMonitor } from './machine/host-monitor.js';
 import type { EventSink } from './registry/caller.js';
 import { type CommandRecord, describeCommand } from './registry/command-record.js';
@@ -293,9 +293,9 @@ export class ConfirmationSource implements Source {
 
 /** The changes of LLM calls. */
 export class LlmSource implements Source {
-  readonly #calls: LlmCallsPort;
+  readonly #calls: CallLog;
 
-  constructor(calls: LlmCallsPort) {
+  constructor(calls: CallLog) {
     this.#calls = calls;
   }
 

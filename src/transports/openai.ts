@@ -14,7 +14,7 @@ import { assertPermitted } from '../core/protocol/permissions.js';
 import type { TraceCarrier } from '../core/traces.js';
 import type { ClusterPort, PassedExchange } from '../services/cluster-port.js';
 import type { HttpAnswer } from '../services/http-exchange.js';
-import type { Completion, CompletionListener } from '../services/llm-ports.js';
+import type { Completion, CompletionListener } from '../services/llm/completions.js';
 import type { Caller } from '../services/registry/caller.js';
 import type { Services } from '../services/services.js';
 import { asNewWork } from './dispatch.js';

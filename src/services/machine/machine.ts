@@ -16,7 +16,7 @@ import { SHELLS } from '../../engine/shells/list.js';
 import { ownUserName } from '../../engine/system/own-user.js';
 import type { Commands } from '../commands/commands.js';
 import type { ClusterPort, RegistryState } from '../cluster-port.js';
-import type { LlmPort } from '../llm-ports.js';
+import type { LlmCalls } from '../llm/calls.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { KeptResult } from './kept-result.js';
 
@@ -169,7 +169,7 @@ interface WorkloadSources {
   readonly sessions: Pick<Sessions, 'registry'>;
   readonly commands: Pick<Commands, 'spoolBytes'>;
   readonly oneShots: Pick<OneShotRunner, 'running'>;
-  readonly llm: Pick<LlmPort, 'running'>;
+  readonly llm: Pick<LlmCalls, 'running'>;
   readonly mechanism: { readonly mechanism: Pick<LimitMechanism, 'totals'> };
   /** Limits of a session. */
   readonly limits: Limits;

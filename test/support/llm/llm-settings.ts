@@ -1,5 +1,5 @@
 import type { ShellProviderSettings } from '../../../src/core/llm/settings.js';
-import { UNCHANGED } from '../../../src/llm/shell-catalogue.js';
+import { UNCHANGED } from '../../../src/services/llm/shell-catalogue.js';
 
 /** Settings of a shell provider of which the configuration says only this. */
 export const shellSettings = (written: Partial<ShellProviderSettings> = {}): ShellProviderSettings => ({

@@ -1,21 +1,21 @@
 import type { APIError, OpenAI } from 'openai';
 
-import { AdapterError } from '../core/errors.js';
+import { AdapterError } from '../../core/errors.js';
 import {
   type CompletionPart,
   explainUnreadable,
   NoCompletionError,
   readCompletion,
   readCompletionEvent,
-} from '../core/llm/messages.js';
-import { kindOfError, llmError, maskSecrets } from '../core/llm/failure.js';
+} from '../../core/llm/messages.js';
+import { kindOfError, llmError, maskSecrets } from '../../core/llm/failure.js';
 import {
   HTTP_PROVIDERS,
   type HttpProviderName,
   type HttpProviderSettings,
   type LlmSettings,
-} from '../core/llm/settings.js';
-import type { LlmUsage } from '../core/llm/answer.js';
+} from '../../core/llm/settings.js';
+import type { LlmUsage } from '../../core/llm/answer.js';
 import type { Availability, LlmQuestion, LlmReply } from './call.js';
 
 /**

@@ -6,8 +6,8 @@ import {
   objectOf,
   textOf,
   usageOf,
-} from '../../core/llm/answer.js';
-import { kindOfError } from '../../core/llm/failure.js';
+} from '../../../core/llm/answer.js';
+import { kindOfError } from '../../../core/llm/failure.js';
 import { type CliDriver, flagged } from './driver.js';
 
 /**

@@ -1,6 +1,6 @@
-import type { Candidate } from '../core/llm/resolution.js';
-import type { SecretMask } from '../core/secrets.js';
-import { OutputMask } from '../engine/output/output-mask.js';
+import type { Candidate } from '../../core/llm/resolution.js';
+import type { SecretMask } from '../../core/secrets.js';
+import { OutputMask } from '../../engine/output/output-mask.js';
 import type { CallMeter, LlmQuestion, LlmReply } from './call.js';
 import type { HttpProviders } from './http-providers.js';
 import type { ShellProviders } from './shell-providers.js';

@@ -1,5 +1,5 @@
-import { type Answer, type JsonObject, listOf, numberOf, objectOf, textOf, usageOf } from '../../core/llm/answer.js';
-import { kindOfError } from '../../core/llm/failure.js';
+import { type Answer, type JsonObject, listOf, numberOf, objectOf, textOf, usageOf } from '../../../core/llm/answer.js';
+import { kindOfError } from '../../../core/llm/failure.js';
 import { readServiceError } from './driver.js';
 
 /*

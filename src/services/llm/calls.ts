@@ -1,18 +1,17 @@
 import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 
-import { canAccess, type Principal } from '../core/principal.js';
-import { AdapterError } from '../core/errors.js';
-import { callIdFrom, ID_BYTES } from '../core/ids.js';
-import { isPassedOn, llmError } from '../core/llm/failure.js';
-import { type Candidate, type Choice, nameOf, resolveProviders } from '../core/llm/resolution.js';
-import { HTTP_PROVIDERS, type LlmSettings } from '../core/llm/settings.js';
-import type { Answer, Request } from '../core/protocol/requests.js';
-import { randomBytes } from '../engine/system/random.js';
-import type { LlmCallOptions, LlmCallsPort, LlmPort } from '../services/llm-ports.js';
-import type { Caller, EventSink } from '../services/registry/caller.js';
-import { renderUse } from '../services/registry/rendered-limits.js';
-import type { Execution, Executions } from '../services/executions.js';
+import { canAccess, type Principal } from '../../core/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import { callIdFrom, ID_BYTES } from '../../core/ids.js';
+import { isPassedOn, llmError } from '../../core/llm/failure.js';
+import { type Candidate, type Choice, nameOf, resolveProviders } from '../../core/llm/resolution.js';
+import { HTTP_PROVIDERS, type LlmSettings } from '../../core/llm/settings.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import { randomBytes } from '../../engine/system/random.js';
+import type { Caller, EventSink } from '../registry/caller.js';
+import { renderUse } from '../registry/rendered-limits.js';
+import type { Execution, Executions } from '../executions.js';
 import type { CallLog } from './call-log.js';
 import type { Availability, CallMeter, LlmQuestion, LlmReply } from './call.js';
 import type { HttpProviders } from './http-providers.js';
@@ -82,11 +81,17 @@ interface ActiveCall {
   readonly ended: Promise<unknown>;
 }
 
+/** Options for callers within the daemon, beyond a request. */
+interface LlmCallOptions {
+  /** True when a command-line tool may only read, whatever the configuration grants. */
+  readonly isReadOnly: boolean;
+}
+
 /** Options of a call beside its request. */
 type CallExtra = Partial<Pick<LlmQuestion, 'onChunk' | 'isReadOnly'>>;
 
 /** Resolves the providers of a call, calls one after another, and cancels calls that no client waits for. */
-export class LlmCalls implements LlmPort {
+export class LlmCalls implements AsyncDisposable {
   readonly #options: LlmCallsOptions;
   readonly #active = new Set<ActiveCall>();
   #isClosed = false;
@@ -95,14 +100,20 @@ export class LlmCalls implements LlmPort {
     this.#options = options;
   }
 
-  get calls(): LlmCallsPort {
+  /** The calls under way and the last ones, those of the HTTP endpoint and reviews included. */
+  get calls(): CallLog {
     return this.#options.log;
   }
 
+  /**
+   * Calls an LLM.
+   * @param options by default a tool may do what the configuration grants
+   */
   call(request: LlmRequest, caller: Caller, options?: LlmCallOptions): Promise<Answer<'llm_call'>> {
     return this.#start(request, caller, () => options);
   }
 
+  /** Calls an LLM; the answer is also streamed to the caller's client. */
   async stream(request: LlmRequest, caller: Caller): Promise<Answer<'llm_stream'>> {
     let index = 0;
     const answer = await this.#start(request, caller, (callId) => ({
@@ -114,12 +125,14 @@ export class LlmCalls implements LlmPort {
     return { ...answer, chunk_count: index };
   }
 
+  /** Cancels a running or queued call. */
   cancel({ call_id: id }: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'> {
     const calls = [...this.#active].filter((call) => call.id === id && canAccess(principal, call.owner.id, 'stop'));
     for (const { controller } of calls) controller.abort();
     return { call_id: id, cancelled: calls.length > 0 };
   }
 
+  /** Lists the available providers. */
   list(): Answer<'list_llm_providers'> {
     const { catalogue, services } = this.#options;
     const describe = ({ provider, shellProvider }: Candidate, availability: Availability) => ({
@@ -142,10 +155,12 @@ export class LlmCalls implements LlmPort {
     };
   }
 
-  running(): ReturnType<LlmPort['running']> {
+  /** Running and queued calls, of every provider that was ever called, completions included. */
+  running(): CallMeter['running'] {
     return this.#options.meter.running;
   }
 
+  /** Handles the disconnect of a client: cancels its calls. */
   detach(sink: EventSink): void {
     for (const call of this.#active) if (call.sink?.id === sink.id) call.controller.abort();
   }

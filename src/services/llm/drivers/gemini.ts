@@ -1,4 +1,4 @@
-import { type Answer, type JsonObject, numberOf, objectOf, textOf, usageOf } from '../../core/llm/answer.js';
+import { type Answer, type JsonObject, numberOf, objectOf, textOf, usageOf } from '../../../core/llm/answer.js';
 import { type CliDriver, flagged, readServiceError } from './driver.js';
 
 /** Gemini CLI. Without a terminal it offers the model no tools that change anything. */

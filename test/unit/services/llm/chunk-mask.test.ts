@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { patternsOf } from '../../../src/core/secrets.js';
-import { ChunkMask } from '../../../src/llm/providers.js';
+import { patternsOf } from '../../../../src/core/secrets.js';
+import { ChunkMask } from '../../../../src/services/llm/providers.js';
 
 const SECRET = 'sk-ünique-0123';
 

@@ -1,4 +1,4 @@
-import { type Answer, type JsonObject, textOf } from '../../core/llm/answer.js';
+import { type Answer, type JsonObject, textOf } from '../../../core/llm/answer.js';
 import { readClaudeEvent } from './claude-events.js';
 import { type CliDriver, flagged } from './driver.js';
 

@@ -1,4 +1,4 @@
-import { type Answer, type JsonObject, numberOf, objectOf, textOf, usageOf } from '../../core/llm/answer.js';
+import { type Answer, type JsonObject, numberOf, objectOf, textOf, usageOf } from '../../../core/llm/answer.js';
 import { type CliDriver, flagged, readServiceError, SCHEMA_FILE } from './driver.js';
 
 /** OpenAI Codex. It prints whole messages, never pieces of them. */

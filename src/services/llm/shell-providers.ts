@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { AdapterError, type ErrorDetails } from '../core/errors.js';
-import { LIMIT_KEYS } from '../core/limits.js';
-import { judgeRun, llmError, maskSecrets, type RunVerdict } from '../core/llm/failure.js';
-import type { LlmSettings } from '../core/llm/settings.js';
-import { killOf } from '../engine/command/outcome.js';
-import type { Breach } from '../engine/command/resource-use.js';
-import type { Scratch, ScratchDirectory } from '../engine/instance/runtime-directory.js';
-import type { UserLaunch } from '../engine/sandbox/user-launch.js';
-import { renderKill, renderUse } from '../services/registry/rendered-limits.js';
+import { AdapterError, type ErrorDetails } from '../../core/errors.js';
+import { LIMIT_KEYS } from '../../core/limits.js';
+import { judgeRun, llmError, maskSecrets, type RunVerdict } from '../../core/llm/failure.js';
+import type { LlmSettings } from '../../core/llm/settings.js';
+import { killOf } from '../../engine/command/outcome.js';
+import type { Breach } from '../../engine/command/resource-use.js';
+import type { Scratch, ScratchDirectory } from '../../engine/instance/runtime-directory.js';
+import type { UserLaunch } from '../../engine/sandbox/user-launch.js';
+import { renderKill, renderUse } from '../registry/rendered-limits.js';
 import type { LlmQuestion, LlmReply } from './call.js';
 import { type CliRunEnd, type CliRunner, type OutputReader, outputReader } from './cli-runner.js';
 import { SCHEMA_FILE } from './drivers/driver.js';

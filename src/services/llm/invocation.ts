@@ -1,7 +1,7 @@
-import { AdapterError } from '../core/errors.js';
-import { llmError } from '../core/llm/failure.js';
-import { composePrompt, type LlmMessage } from '../core/llm/messages.js';
-import type { ShellProviderSettings } from '../core/llm/settings.js';
+import { AdapterError } from '../../core/errors.js';
+import { llmError } from '../../core/llm/failure.js';
+import { composePrompt, type LlmMessage } from '../../core/llm/messages.js';
+import type { ShellProviderSettings } from '../../core/llm/settings.js';
 import type { LlmQuestion } from './call.js';
 import { type AccessGrant, type CliDriver, flagged, type PromptLimit } from './drivers/driver.js';
 

@@ -2,28 +2,21 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { constants, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-import { linkSignals } from '../core/abort.js';
-import type { Principal } from '../core/principal.js';
-import { AdapterError } from '../core/errors.js';
-import { callIdFrom, ID_BYTES } from '../core/ids.js';
-import { type AnswerFormat, lastBlock } from '../core/llm/answer.js';
-import { llmError } from '../core/llm/failure.js';
-import type { ModelRegistry, ModelSettings } from '../core/llm/settings.js';
-import { taskPrompt } from '../core/llm/messages.js';
-import { type CompletionRequest, invalid } from '../core/openai/completion-request.js';
-import { FailureMemory, hasRun, unknownModel } from '../core/openai/failure.js';
-import { type OutputLimits, OutputWindow } from '../core/output/output-window.js';
-import type { SecretMask } from '../core/secrets.js';
-import type { Worktree, Worktrees } from '../engine/instance/worktrees.js';
-import { isDirectory } from '../engine/system/local-files.js';
-import { randomBytes } from '../engine/system/random.js';
-import type {
-  Completion,
-  CompletionListener,
-  CompletionsPort,
-  ListedModel,
-  WorktreeReport,
-} from '../services/llm-ports.js';
+import { linkSignals } from '../../core/abort.js';
+import type { Principal } from '../../core/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import { callIdFrom, ID_BYTES } from '../../core/ids.js';
+import { type AnswerFormat, lastBlock, type LlmUsage } from '../../core/llm/answer.js';
+import { llmError } from '../../core/llm/failure.js';
+import type { ModelRegistry, ModelSettings } from '../../core/llm/settings.js';
+import { taskPrompt } from '../../core/llm/messages.js';
+import { type CompletionRequest, invalid } from '../../core/openai/completion-request.js';
+import { FailureMemory, hasRun, unknownModel } from '../../core/openai/failure.js';
+import { type OutputLimits, OutputWindow } from '../../core/output/output-window.js';
+import type { SecretMask } from '../../core/secrets.js';
+import type { Worktree, Worktrees } from '../../engine/instance/worktrees.js';
+import { isDirectory } from '../../engine/system/local-files.js';
+import { randomBytes } from '../../engine/system/random.js';
 import type { CallLog } from './call-log.js';
 import type { LlmQuestion, LlmReply } from './call.js';
 import { assertQuestion } from './invocation.js';
@@ -96,6 +89,45 @@ const isKnownAtEnd = ({ format }: CompletionRequest, { normalizer }: ModelSettin
 /** Answer for a tool without output: clients require one. */
 const NO_OUTPUT = 'No output from CLI.';
 
+/** How a completion is delivered. */
+export interface CompletionListener {
+  /** The principal that asked. */
+  readonly principal: Principal;
+  /** Aborted when no client waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Called with each piece of the answer, with secrets masked; undefined when only the whole answer is needed. */
+  readonly onChunk: ((text: string) => void) | undefined;
+  /**
+   * Identifies repetitions of a request: equal for the same request of the same principal. Undefined for a request that
+   * has to run even if it has just failed.
+   */
+  readonly repeatKey: string | undefined;
+}
+
+/** The result of a completion. */
+export interface Completion {
+  readonly content: string;
+  /** Undefined when the tool reports none. */
+  readonly usage: LlmUsage | undefined;
+  /** Undefined unless it was requested. */
+  readonly worktree: WorktreeReport | undefined;
+}
+
+/** The changes of a run in its worktree, in wire format. */
+export interface WorktreeReport {
+  readonly changes: readonly { readonly path: string; readonly status: string }[];
+  readonly patch: string;
+  /** Why some changes may be missing. */
+  readonly warning?: string;
+}
+
+/** A model as it is listed. */
+export interface ListedModel {
+  readonly id: string;
+  /** The tool that the model runs. */
+  readonly driver: string;
+}
+
 /** Dependencies of `Completions`. */
 interface CompletionsOptions {
   /** Undefined without a file of models: then every tool is a model with its own name, in the workspace. */
@@ -113,7 +145,7 @@ interface CompletionsOptions {
 }
 
 /** Runs completions of models: a tool in a repository, with the repository's instructions for agents. */
-export class Completions implements CompletionsPort, AsyncDisposable {
+export class Completions implements AsyncDisposable {
   readonly #options: CompletionsOptions;
   readonly #closing = new AbortController();
   readonly #active = new Set<Promise<unknown>>();
@@ -135,7 +167,8 @@ export class Completions implements CompletionsPort, AsyncDisposable {
 
   /**
    * Runs a completion.
-   * @throws AdapterError INVALID_REQUEST, BAD_DIRECTORY, LLM_…, SHUTTING_DOWN
+   * @throws AdapterError INVALID_REQUEST, BAD_DIRECTORY, LLM_…, SHUTTING_DOWN; `details.is_repeated` is true for the
+   *   remembered failure of an earlier run
    */
   async complete(request: CompletionRequest, listener: CompletionListener): Promise<Completion> {
     const { repeatKey } = listener;

@@ -1,11 +1,11 @@
-import { AdapterError, type ErrorCode } from '../core/errors.js';
-import type { AccessMode } from '../core/llm/settings.js';
-import type { AnswerFormat, LlmUsage } from '../core/llm/answer.js';
-import type { LlmMessage } from '../core/llm/messages.js';
-import { type Candidate, nameOf } from '../core/llm/resolution.js';
-import { type Metrics, providerLabels } from '../core/metrics.js';
-import type { ResourceUse } from '../engine/command/resource-use.js';
-import type { Execution } from '../services/executions.js';
+import { AdapterError, type ErrorCode } from '../../core/errors.js';
+import type { AccessMode } from '../../core/llm/settings.js';
+import type { AnswerFormat, LlmUsage } from '../../core/llm/answer.js';
+import type { LlmMessage } from '../../core/llm/messages.js';
+import { type Candidate, nameOf } from '../../core/llm/resolution.js';
+import { type Metrics, providerLabels } from '../../core/metrics.js';
+import type { ResourceUse } from '../../engine/command/resource-use.js';
+import type { Execution } from '../executions.js';
 
 /** A call to a provider. */
 export interface LlmQuestion {

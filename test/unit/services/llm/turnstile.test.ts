@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { Semaphore } from '../../../src/llm/shell-providers.js';
+import { Semaphore } from '../../../../src/services/llm/shell-providers.js';
 
 const never = new AbortController().signal;
 const LIMITS = { concurrency: 2, queueLimit: 2 };

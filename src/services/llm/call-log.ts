@@ -1,10 +1,9 @@
-import { type Principal, canAccess } from '../core/principal.js';
-import { AdapterError } from '../core/errors.js';
-import type { Candidate } from '../core/llm/resolution.js';
-import type { Answer, Request } from '../core/protocol/requests.js';
-import type { LlmCallInfo } from '../core/protocol/llm-call.js';
-import type { LlmCallsPort } from '../services/llm-ports.js';
-import { renderUse } from '../services/registry/rendered-limits.js';
+import { type Principal, canAccess } from '../../core/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { Candidate } from '../../core/llm/resolution.js';
+import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { LlmCallInfo } from '../../core/protocol/llm-call.js';
+import { renderUse } from '../registry/rendered-limits.js';
 import type { CallProgress, LlmReply } from './call.js';
 
 /** Number of ended calls that are remembered. */
@@ -36,7 +35,7 @@ interface Entry {
 }
 
 /** Remembers the LLM calls under way, and the last that have ended: who asked which provider, never the messages. */
-export class CallLog implements LlmCallsPort {
+export class CallLog {
   /** In the order of their starts. */
   readonly #active = new Set<Entry>();
   /** In the order of their ends. */
@@ -49,14 +48,17 @@ export class CallLog implements LlmCallsPort {
     this.#node = node;
   }
 
+  /** A number that rises with each change. */
   get revision(): number {
     return this.#revision;
   }
 
+  /** Lists the calls that a principal may see, the newest first. */
   list({ limit }: Request<'list_llm_calls'>, principal: Principal): Answer<'list_llm_calls'> {
     return { calls: this.changedSince(0, principal).slice(0, limit) };
   }
 
+  /** The calls that a principal may see and that have changed after a revision, the newest first. 0 gives all. */
   changedSince(revision: number, principal: Principal): LlmCallInfo[] {
     const seen = [...this.#ended, ...this.#active].filter(
       ({ changedAt, call }) => changedAt > revision && canAccess(principal, call.owner.id, 'see'),

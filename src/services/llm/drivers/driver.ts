@@ -1,6 +1,6 @@
-import type { AccessMode, PromptStyle } from '../../core/llm/settings.js';
-import { type Answer, type JsonObject, numberOf, objectOf, textOf } from '../../core/llm/answer.js';
-import { type FailureKind, kindOfError, type StructuredError } from '../../core/llm/failure.js';
+import type { AccessMode, PromptStyle } from '../../../core/llm/settings.js';
+import { type Answer, type JsonObject, numberOf, objectOf, textOf } from '../../../core/llm/answer.js';
+import { type FailureKind, kindOfError, type StructuredError } from '../../../core/llm/failure.js';
 
 /** Largest prompt of a tool. Beyond it, some tools refuse the prompt, some truncate it silently, some hang. */
 export interface PromptLimit {

@@ -1,20 +1,20 @@
 import type OpenAI from 'openai';
 
-import { LOCAL_PRINCIPAL } from '../core/principal.js';
+import { LOCAL_PRINCIPAL } from '../../core/principal.js';
 import {
   buildReview,
   readReview,
   type ReviewMessage,
   type ReviewQuestion,
   type ReviewVerdict,
-} from '../core/review.js';
-import { callIdFrom, ID_BYTES } from '../core/ids.js';
-import { explainUnreadable, readCompletion, type WholeCompletion } from '../core/llm/messages.js';
-import type { LlmProviderName } from '../core/llm/settings.js';
-import type { Secret } from '../core/secret.js';
-import { randomBytes } from '../engine/system/random.js';
-import type { Reviewer } from '../services/confirmations/confirmation.js';
-import type { LlmPort } from '../services/llm-ports.js';
+} from '../../core/review.js';
+import { callIdFrom, ID_BYTES } from '../../core/ids.js';
+import { explainUnreadable, readCompletion, type WholeCompletion } from '../../core/llm/messages.js';
+import type { LlmProviderName } from '../../core/llm/settings.js';
+import type { Secret } from '../../core/secret.js';
+import { randomBytes } from '../../engine/system/random.js';
+import type { Reviewer } from '../confirmations/confirmation.js';
+import type { LlmCalls } from './calls.js';
 import { boundedFetch } from './http-providers.js';
 
 /** Largest answer of the server, in bytes: a verdict takes about one hundred. */
@@ -93,10 +93,10 @@ const REVIEWER = { principal: { ...LOCAL_PRINCIPAL, id: 'reviewer', name: 'revie
  */
 export class ProviderReviewer implements Reviewer {
   readonly name: string;
-  readonly #llm: LlmPort;
+  readonly #llm: LlmCalls;
   readonly #options: ProviderReviewerOptions;
 
-  constructor(llm: LlmPort, options: ProviderReviewerOptions) {
+  constructor(llm: LlmCalls, options: ProviderReviewerOptions) {
     this.name = options.model ?? options.shellProvider ?? options.provider;
     this.#llm = llm;
     this.#options = options;

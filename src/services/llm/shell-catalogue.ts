@@ -1,8 +1,8 @@
 import { basename, dirname } from 'node:path';
 
-import { AdapterError } from '../core/errors.js';
-import { DRIVER_NAMES, type LlmSettings, type ShellProviderSettings } from '../core/llm/settings.js';
-import { findProgram } from '../engine/shells/list.js';
+import { AdapterError } from '../../core/errors.js';
+import { DRIVER_NAMES, type LlmSettings, type ShellProviderSettings } from '../../core/llm/settings.js';
+import { findProgram } from '../../engine/shells/list.js';
 import type { Availability } from './call.js';
 import { generic } from './drivers/generic.js';
 import { driverNamed } from './drivers/list.js';

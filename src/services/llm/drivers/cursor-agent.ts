@@ -1,4 +1,4 @@
-import type { Answer, JsonObject } from '../../core/llm/answer.js';
+import type { Answer, JsonObject } from '../../../core/llm/answer.js';
 import { readClaudeEvent, readWholeMessage } from './claude-events.js';
 import { type CliDriver, flagged } from './driver.js';
 

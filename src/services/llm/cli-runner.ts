@@ -1,17 +1,17 @@
-import { commandIdFrom, ID_BYTES } from '../core/ids.js';
-import type { Limits } from '../core/limits.js';
-import { Answer, isTornEvent, JsonEvents, type JsonObject, lastBlock } from '../core/llm/answer.js';
-import type { OutputMode } from '../core/llm/settings.js';
-import type { RunEndCause, RunFacts } from '../core/llm/failure.js';
-import type { Metrics } from '../core/metrics.js';
-import { AnsiStripper } from '../core/output/ansi.js';
-import type { SecretMask } from '../core/secrets.js';
-import { Command } from '../engine/command/command.js';
-import type { CommandOutcome } from '../engine/command/outcome.js';
-import type { OneShotRunner } from '../engine/one-shot/one-shot.js';
-import { SpoolBudget } from '../engine/output/spool.js';
-import { randomBytes } from '../engine/system/random.js';
-import type { ResourceMonitor } from '../services/limits/resource-monitor.js';
+import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
+import type { Limits } from '../../core/limits.js';
+import { Answer, isTornEvent, JsonEvents, type JsonObject, lastBlock } from '../../core/llm/answer.js';
+import type { OutputMode } from '../../core/llm/settings.js';
+import type { RunEndCause, RunFacts } from '../../core/llm/failure.js';
+import type { Metrics } from '../../core/metrics.js';
+import { AnsiStripper } from '../../core/output/ansi.js';
+import type { SecretMask } from '../../core/secrets.js';
+import { Command } from '../../engine/command/command.js';
+import type { CommandOutcome } from '../../engine/command/outcome.js';
+import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
+import { SpoolBudget } from '../../engine/output/spool.js';
+import { randomBytes } from '../../engine/system/random.js';
+import type { ResourceMonitor } from '../limits/resource-monitor.js';
 import type { CliDriver } from './drivers/driver.js';
 
 /** Longest excerpt of unreadable output in an error, in characters. */

@@ -1,4 +1,4 @@
-import { DRIVER_NAMES, type DriverName } from '../../core/llm/settings.js';
+import { DRIVER_NAMES, type DriverName } from '../../../core/llm/settings.js';
 import { claude } from './claude.js';
 import { codex } from './codex.js';
 import { cursorAgent } from './cursor-agent.js';

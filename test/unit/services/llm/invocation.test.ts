@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ShellProviderSettings } from '../../../src/core/llm/settings.js';
-import { generic } from '../../../src/llm/drivers/generic.js';
-import { claude } from '../../../src/llm/drivers/claude.js';
-import { assertQuestion, invocationOf } from '../../../src/llm/invocation.js';
-import { outputReader } from '../../../src/llm/cli-runner.js';
-import { shellSettings } from '../../support/llm/llm-settings.js';
+import type { ShellProviderSettings } from '../../../../src/core/llm/settings.js';
+import { generic } from '../../../../src/services/llm/drivers/generic.js';
+import { claude } from '../../../../src/services/llm/drivers/claude.js';
+import { assertQuestion, invocationOf } from '../../../../src/services/llm/invocation.js';
+import { outputReader } from '../../../../src/services/llm/cli-runner.js';
+import { shellSettings } from '../../../support/llm/llm-settings.js';
 
 const HELLO = [{ role: 'user' as const, content: 'hello' }];
 const invoke = (settings: Partial<ShellProviderSettings>, content = 'hello', driver = generic, model?: string) =>
