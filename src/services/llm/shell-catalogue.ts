@@ -1,12 +1,29 @@
 import { basename, dirname } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
-import { DRIVER_NAMES, type LlmSettings, type ShellProviderSettings } from '../../core/llm/settings.js';
+import {
+  DRIVER_NAMES,
+  type DriverName,
+  type LlmSettings,
+  type ShellProviderSettings,
+} from '../../core/llm/settings.js';
 import { findProgram } from '../../engine/shells/list.js';
 import type { Availability } from './call.js';
-import { generic } from './drivers/generic.js';
-import { driverNamed } from './drivers/list.js';
+import { claude, cursorAgent, qwen } from './drivers/claude.js';
+import { codex, opencode } from './drivers/codex-opencode.js';
+import { type CliDriver, generic } from './drivers/driver.js';
+import { gemini } from './drivers/gemini.js';
 import type { ShellProvider } from './invocation.js';
+
+/** All tools with a driver. A new one needs an entry here, and its name in `DRIVER_NAMES`. */
+export const DRIVERS: Readonly<Record<DriverName, CliDriver>> = {
+  claude,
+  gemini,
+  'cursor-agent': cursorAgent,
+  opencode,
+  codex,
+  qwen,
+};
 
 /** Variables that every tool inherits from the daemon: network and file locations. */
 const COMMON_VARIABLES = [
@@ -105,7 +122,8 @@ export class ShellCatalogue {
   find(name: string): ShellProvider {
     const { shellProviders } = this.#settings();
     const settings = Object.hasOwn(shellProviders, name) ? shellProviders[name] : undefined;
-    const driver = driverNamed(settings?.driver ?? name);
+    const driverName = settings?.driver ?? name;
+    const driver = Object.hasOwn(DRIVERS, driverName) ? DRIVERS[driverName as DriverName] : undefined;
     if (settings) return { name, driver: driver ?? generic, settings };
     if (driver) return { name, driver, settings: UNCHANGED };
     throw new AdapterError('PROVIDER_NOT_FOUND', `there is no shell provider ${JSON.stringify(name)}`, {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ShellProviderSettings } from '../../../../src/core/llm/settings.js';
-import { generic } from '../../../../src/services/llm/drivers/generic.js';
+import { generic } from '../../../../src/services/llm/drivers/driver.js';
 import { claude } from '../../../../src/services/llm/drivers/claude.js';
 import { assertQuestion, invocationOf } from '../../../../src/services/llm/invocation.js';
 import { outputReader } from '../../../../src/services/llm/cli-runner.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { DRIVERS } from '../../../../src/services/llm/drivers/list.js';
+import { DRIVERS } from '../../../../src/services/llm/shell-catalogue.js';
 import { outputReader } from '../../../../src/services/llm/cli-runner.js';
 
 /** What is made of an output; `own`: of a tool that the configuration gives other arguments than the driver's. */

@@ -8,7 +8,58 @@ import {
   usageOf,
 } from '../../../core/llm/answer.js';
 import { kindOfError } from '../../../core/llm/failure.js';
-import { type CliDriver, flagged } from './driver.js';
+import { type CliDriver, flagged, readServiceError, SCHEMA_FILE } from './driver.js';
+
+/* Tools that print whole messages, never pieces of them. */
+
+/** OpenAI Codex. */
+export const codex: CliDriver = {
+  name: 'codex',
+  binaries: ['codex'],
+  args: ['exec', '--json', '--color', 'never', '--skip-git-repo-check', '-'],
+  access: {
+    read: { args: ['-s', 'read-only'] },
+    write: { args: ['-s', 'workspace-write'] },
+    full: { args: ['-s', 'danger-full-access'] },
+  },
+  promptBy: 'stdin',
+  promptStyle: 'labelled',
+  promptLimit: { max: 1024 * 1024, unit: 'characters' },
+  modelArgs: flagged('-m'),
+  // The value is TOML, whose quoted strings are compatible with JSON.
+  systemArgs: (text) => ['-c', `developer_instructions=${JSON.stringify(text)}`],
+  // OpenAI's service rejects schemas with unspecified fields.
+  structured: { args: () => ['--output-schema', SCHEMA_FILE], takesAnyObject: false },
+  agentFileArgs: ['-c', 'project_doc_max_bytes=0'],
+  env: {},
+  variables: ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*'],
+  readEvent: readCodexEvent,
+  exitKinds: {},
+};
+
+/** An event or item of the type `error` is a warning, such as a reconnect; `turn.failed` is the end. */
+function readCodexEvent(event: JsonObject, answer: Answer): void {
+  const item = objectOf(event['item']);
+  if (event['type'] === 'thread.started') answer.session = textOf(event['thread_id']);
+  else if (event['type'] === 'item.completed' && item['type'] === 'agent_message') {
+    answer.message(textOf(item['text']) ?? '');
+  } else if (event['type'] === 'turn.completed') {
+    answer.usage = readTurnUsage(objectOf(event['usage']));
+    answer.finish();
+  } else if (event['type'] === 'turn.failed') {
+    const { message, kind } = readServiceError(textOf(objectOf(event['error'])['message']) ?? 'the turn failed');
+    answer.fail(message, kind);
+  }
+}
+
+/** Usage of all requests of the thread together; cached tokens are part of the input. */
+const readTurnUsage = (usage: JsonObject): Answer['usage'] =>
+  usageOf({
+    prompt: numberOf(usage['input_tokens']) ?? 0,
+    completion: numberOf(usage['output_tokens']) ?? 0,
+    cached: numberOf(usage['cached_input_tokens']),
+    reasoning: numberOf(usage['reasoning_output_tokens']),
+  });
 
 /**
  * Its own default lets the model run commands. A permission that is neither allowed nor denied would make it wait for
@@ -19,7 +70,7 @@ const permissions = (edit: 'allow' | 'deny', rest: 'allow' | 'deny') => {
   return { args: [], env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ permission }) } };
 };
 
-/** OpenCode. It prints whole messages, and starts slowly. Models are `provider/model`. */
+/** OpenCode. It starts slowly. Models are `provider/model`. */
 export const opencode: CliDriver = {
   name: 'opencode',
   binaries: ['opencode'],
@@ -44,14 +95,14 @@ export const opencode: CliDriver = {
   },
   // It supports many services.
   variables: ['OPENCODE_*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*', 'GOOGLE_*', 'GITHUB_TOKEN', 'OPENROUTER_API_KEY'],
-  readEvent,
+  readEvent: readOpencodeEvent,
   exitKinds: {},
 };
 
 /** Reasons of a run's last step. */
 const ENDS: ReadonlySet<string> = new Set(['stop', 'length', 'content-filter']);
 
-function readEvent(event: JsonObject, answer: Answer): void {
+function readOpencodeEvent(event: JsonObject, answer: Answer): void {
   answer.session ??= textOf(event['sessionID']);
   const part = objectOf(event['part']);
   if (event['type'] === 'text') answer.message(textOf(part['text']) ?? '');
