@@ -77,8 +77,8 @@ export function buildConfirmations(
       const { provider, shellProvider, baseUrl, model, apiKey } = reviewerSettings();
       const identity = JSON.stringify([provider, shellProvider, baseUrl, model]);
       const wrap = (reviewer: Reviewer) => cache.wrap(withoutSecrets(reviewer, secrets), identity);
-      if (provider !== 'openai') return wrap(new ProviderReviewer(llm, { provider, shellProvider, model }));
-      return model === undefined ? undefined : wrap(new OpenAiReviewer({ baseUrl, model, apiKey }));
+      if (provider !== 'openai') return wrap(new ProviderReviewer(llm, provider, shellProvider, model));
+      return model === undefined ? undefined : wrap(new OpenAiReviewer(model, baseUrl, apiKey));
     },
     save: saveBefore(checkpoints, () => configuration().confirmation.checkpoint),
     approvals,

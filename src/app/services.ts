@@ -12,9 +12,7 @@ import { HostReader } from '../engine/platform/host-reader.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { findUser } from '../engine/system/find-user.js';
 import { CallLog } from '../services/llm/call-log.js';
-import { CallMeter } from '../services/llm/call.js';
 import { LlmCalls } from '../services/llm/calls.js';
-import { CliRunner } from '../services/llm/cli-runner.js';
 import { Completions } from '../services/llm/completions.js';
 import { HttpProviders } from '../services/llm/http-providers.js';
 import { Providers } from '../services/llm/providers.js';
@@ -140,22 +138,22 @@ function buildLlm(
   { configuration, limits, secrets, metrics, closers, node }: RuntimeContext,
 ): { readonly llm: LlmCalls; readonly completions: Completions } {
   const settings = () => configuration().llm;
-  const runner = new CliRunner({
+  const catalogue = new ShellCatalogue(settings, pool.env['PATH'] ?? '');
+  const shells = new ShellProviders({
     oneShots,
     spoolDirectory,
-    secrets,
+    scratch,
+    catalogue,
+    settings,
     limits: () => ({ ...limits().resources, ...settings().limits }),
+    secrets,
     monitor,
     metrics,
   });
-  const catalogue = new ShellCatalogue(settings, pool.env['PATH'] ?? '');
-  const shells = new ShellProviders({ runner, scratch, catalogue, settings });
-  const services = new HttpProviders(settings);
-  const meter = new CallMeter(metrics);
+  const providers = new Providers(catalogue, shells, new HttpProviders(settings), settings, secrets, metrics);
   const log = new CallLog(node?.name);
-  const providers = new Providers({ shells, services, secrets, meter });
   const workspace = pool.cwd;
-  const llm = new LlmCalls({ settings, catalogue, providers, services, executions, meter, log });
+  const llm = new LlmCalls(providers, log, settings, executions);
   closers.push(() => llm[Symbol.asyncDispose]());
   const completions = new Completions({
     registry: () => settings().models,

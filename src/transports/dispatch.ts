@@ -126,7 +126,7 @@ const handlers: { readonly [N in RequestName]: Handler<N> } = {
   llm_stream: ({ llm, cluster }, request, caller) => asNewWork(cluster, () => llm.stream(request, caller)),
   cancel_llm: ({ llm }, request, { principal }) => llm.cancel(request, principal),
   list_llm_calls: ({ llm }, request, { principal }) => llm.calls.list(request, principal),
-  list_llm_providers: ({ llm }) => llm.list(),
+  list_llm_providers: ({ llm }) => llm.providers.list(),
   read_audit: ({ auditLog }, request) => auditLog.read(request),
   verify_audit: ({ auditLog }) => auditLog.verify(),
   list_tokens: ({ tokens, connections }) => tokens.list(connections.all()),

@@ -196,7 +196,7 @@ export class OpenAiEndpoint {
     reply.header('cache-control', 'no-store');
     const encoding = api.encoding(asked);
     const signal = goneSignal(request, reply, ended);
-    const ask: Ask = (onChunk) => this.#ask(asked, caller, { principal: caller.principal, signal, onChunk, repeatKey });
+    const ask: Ask = (onText) => this.#ask(asked, caller, { principal: caller.principal, signal, onText, repeatKey });
     if (asked.isStreamed) return this.#stream(ask, encoding, reply);
     return reply.send(encoding.whole(encoded(await ask(undefined))));
   }
@@ -266,7 +266,7 @@ export class OpenAiEndpoint {
   }
 }
 
-type Ask = (onChunk: CompletionListener['onChunk']) => Promise<Completion>;
+type Ask = (onText: CompletionListener['onText']) => Promise<Completion>;
 
 const encoded = ({ content, usage, worktree }: Completion): EncodedAnswer => ({
   content,

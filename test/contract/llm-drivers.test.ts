@@ -4,7 +4,7 @@ import { ACCESS_MODES, DRIVER_NAMES } from '../../src/core/llm/settings.js';
 import { judgeRun } from '../../src/core/llm/failure.js';
 import { accessGrant, invocationOf, type ShellProvider } from '../../src/services/llm/invocation.js';
 import { DRIVERS } from '../../src/services/llm/shell-catalogue.js';
-import { type OutputReader, outputReader } from '../../src/services/llm/cli-runner.js';
+import { type OutputReader, outputReader } from '../../src/services/llm/output-reader.js';
 import { EXPECTATIONS, readSample } from './llm/samples.js';
 import { shellSettings } from '../support/llm/llm-settings.js';
 

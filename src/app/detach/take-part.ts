@@ -123,7 +123,7 @@ function hold({ directory, name, end }: Holder, { engine, services, listener, co
     directory,
     record,
     cluster,
-    isRunning: () => executions.running > 0 || runsCommand() || llm.running().some(({ calls }) => calls > 0),
+    isRunning: () => executions.running > 0 || runsCommand() || llm.providers.running.some(({ calls }) => calls > 0),
     daemons: () => listener.gateways,
     end,
   });

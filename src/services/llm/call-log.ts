@@ -4,7 +4,7 @@ import type { Candidate } from '../../core/llm/resolution.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { LlmCallInfo } from '../../core/protocol/llm-call.js';
 import { renderUse } from '../registry/rendered-limits.js';
-import type { CallProgress, LlmReply } from './call.js';
+import type { EmitLlmEvent, LlmEvent, LlmReply } from './providers.js';
 
 /** Number of ended calls that are remembered. */
 const MAX_ENDED = 100;
@@ -68,9 +68,13 @@ export class CallLog {
 
   /**
    * Remembers a call from now on.
-   * @param ask calls providers, and reports its progress
+   * @param ask calls providers; its events are followed, and passed on
    */
-  async record<R extends LlmReply>(call: LoggedCall, ask: (progress: CallProgress) => Promise<R>): Promise<R> {
+  async record<R extends LlmReply>(
+    call: LoggedCall,
+    emit: EmitLlmEvent,
+    ask: (emit: EmitLlmEvent) => Promise<R>,
+  ): Promise<R> {
     const entry: Entry = {
       call,
       startedAt: new Date(),
@@ -86,7 +90,10 @@ export class CallLog {
     this.#active.add(entry);
     this.#note(entry, {});
     try {
-      const reply = await ask(this.#progressOf(entry));
+      const reply = await ask((event) => {
+        this.#follow(entry, event);
+        emit(event);
+      });
       const { usage = {}, model, use } = reply;
       this.#end(entry, {
         state: 'ok',
@@ -101,15 +108,9 @@ export class CallLog {
     }
   }
 
-  #progressOf(entry: Entry): CallProgress {
-    return {
-      asking: (candidate) => {
-        this.#note(entry, { candidate, state: 'waiting' });
-      },
-      running: () => {
-        this.#note(entry, { state: 'running' });
-      },
-    };
+  #follow(entry: Entry, event: LlmEvent): void {
+    if (event.type === 'asked') this.#note(entry, { candidate: event.candidate, state: 'waiting' });
+    else if (event.type === 'running') this.#note(entry, { state: 'running' });
   }
 
   #end(entry: Entry, change: Partial<Entry>): void {

@@ -1,23 +1,21 @@
 import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 
+import { onAbort } from '../../core/abort.js';
 import { canAccess, type Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { callIdFrom, ID_BYTES } from '../../core/ids.js';
 import { isPassedOn, llmError } from '../../core/llm/failure.js';
-import { type Candidate, type Choice, nameOf, resolveProviders } from '../../core/llm/resolution.js';
-import { HTTP_PROVIDERS, type LlmSettings } from '../../core/llm/settings.js';
+import { type Candidate, nameOf } from '../../core/llm/resolution.js';
+import type { LlmSettings } from '../../core/llm/settings.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { randomBytes } from '../../engine/system/random.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { renderUse } from '../registry/rendered-limits.js';
 import type { Execution, Executions } from '../executions.js';
 import type { CallLog } from './call-log.js';
-import type { Availability, CallMeter, LlmQuestion, LlmReply } from './call.js';
-import type { HttpProviders } from './http-providers.js';
 import { assertQuestion } from './invocation.js';
-import type { Providers } from './providers.js';
-import type { ShellCatalogue } from './shell-catalogue.js';
+import type { EmitLlmEvent, LlmQuestion, LlmReply, Providers } from './providers.js';
 
 /**
  * The directory in which a tool runs: the workspace, or a directory in it. What a tool may do there is the operator's
@@ -61,17 +59,6 @@ const refusal = (directory: string, why: string): AdapterError =>
 
 type LlmRequest = Request<'llm_call'>;
 
-/** Dependencies of `LlmCalls`. */
-interface LlmCallsOptions {
-  readonly settings: () => LlmSettings;
-  readonly catalogue: ShellCatalogue;
-  readonly providers: Providers;
-  readonly meter: CallMeter;
-  readonly log: CallLog;
-  readonly services: HttpProviders;
-  readonly executions: Pick<Executions, 'of'>;
-}
-
 /** A running or queued call. */
 interface ActiveCall {
   readonly id: string;
@@ -81,47 +68,58 @@ interface ActiveCall {
   readonly ended: Promise<unknown>;
 }
 
-/** Options for callers within the daemon, beyond a request. */
-interface LlmCallOptions {
+/** A call by the daemon itself. */
+interface InternalCall {
   /** True when a command-line tool may only read, whatever the configuration grants. */
   readonly isReadOnly: boolean;
+  /** Cancels the call. */
+  readonly signal: AbortSignal;
 }
 
-/** Options of a call beside its request. */
-type CallExtra = Partial<Pick<LlmQuestion, 'onChunk' | 'isReadOnly'>>;
+/** What a call has beside its request. */
+interface CallDelivery extends Partial<InternalCall> {
+  readonly isStreamed: boolean;
+  readonly emit: EmitLlmEvent;
+}
 
-/** Resolves the providers of a call, calls one after another, and cancels calls that no client waits for. */
+/** Calls the providers of a request one after another, and cancels calls that no client waits for. */
 export class LlmCalls implements AsyncDisposable {
-  readonly #options: LlmCallsOptions;
+  readonly providers: Providers;
+  /** The calls under way and the last ones, those of the HTTP endpoint and reviews included. */
+  readonly calls: CallLog;
+  readonly #settings: () => LlmSettings;
+  readonly #executions: Executions;
   readonly #active = new Set<ActiveCall>();
   #isClosed = false;
 
-  constructor(options: LlmCallsOptions) {
-    this.#options = options;
-  }
-
-  /** The calls under way and the last ones, those of the HTTP endpoint and reviews included. */
-  get calls(): CallLog {
-    return this.#options.log;
+  constructor(providers: Providers, calls: CallLog, settings: () => LlmSettings, executions: Executions) {
+    this.providers = providers;
+    this.calls = calls;
+    this.#settings = settings;
+    this.#executions = executions;
   }
 
   /**
    * Calls an LLM.
-   * @param options by default a tool may do what the configuration grants
+   * @param internal undefined for a client's call, which a tool answers with what the configuration grants
    */
-  call(request: LlmRequest, caller: Caller, options?: LlmCallOptions): Promise<Answer<'llm_call'>> {
-    return this.#start(request, caller, () => options);
+  async call(request: LlmRequest, caller: Caller, internal?: InternalCall): Promise<Answer<'llm_call'>> {
+    const id = this.#claimId(request.call_id, caller.principal);
+    return await this.#run(id, request, caller, { ...internal, isStreamed: false, emit: () => undefined });
   }
 
   /** Calls an LLM; the answer is also streamed to the caller's client. */
   async stream(request: LlmRequest, caller: Caller): Promise<Answer<'llm_stream'>> {
+    const id = this.#claimId(request.call_id, caller.principal);
     let index = 0;
-    const answer = await this.#start(request, caller, (callId) => ({
-      onChunk: (content) => {
-        caller.sink?.send('llm_chunk', { call_id: callId, index, content });
+    const answer = await this.#run(id, request, caller, {
+      isStreamed: true,
+      emit: (event) => {
+        if (event.type !== 'text') return;
+        caller.sink?.send('llm_chunk', { call_id: id, index, content: event.text });
         index += 1;
       },
-    }));
+    });
     return { ...answer, chunk_count: index };
   }
 
@@ -130,34 +128,6 @@ export class LlmCalls implements AsyncDisposable {
     const calls = [...this.#active].filter((call) => call.id === id && canAccess(principal, call.owner.id, 'stop'));
     for (const { controller } of calls) controller.abort();
     return { call_id: id, cancelled: calls.length > 0 };
-  }
-
-  /** Lists the available providers. */
-  list(): Answer<'list_llm_providers'> {
-    const { catalogue, services } = this.#options;
-    const describe = ({ provider, shellProvider }: Candidate, availability: Availability) => ({
-      provider,
-      shell_provider: shellProvider,
-      available: availability.available,
-      reason: availability.available ? null : availability.reason,
-      command: availability.available ? availability.command : null,
-    });
-    return {
-      providers: [
-        ...catalogue.names.map((name) => {
-          return describe({ provider: 'shell', shellProvider: name }, catalogue.availability(name));
-        }),
-        ...HTTP_PROVIDERS.map((name) => {
-          return describe({ provider: name, shellProvider: null }, services.availability(name));
-        }),
-      ],
-      auto: resolveProviders({}, this.#choice).map(nameOf),
-    };
-  }
-
-  /** Running and queued calls, of every provider that was ever called, completions included. */
-  running(): CallMeter['running'] {
-    return this.#options.meter.running;
   }
 
   /** Handles the disconnect of a client: cancels its calls. */
@@ -171,24 +141,19 @@ export class LlmCalls implements AsyncDisposable {
     await Promise.all([...this.#active].map(({ ended }) => ended));
   }
 
-  get #choice(): Choice {
-    const { provider, fallback } = this.#options.settings();
-    const { catalogue, services } = this.#options;
-    return { provider, fallback, shellProviders: catalogue.names, configured: services.configured };
-  }
-
-  async #start(
+  async #run(
+    id: string,
     request: LlmRequest,
     { principal, sink }: Caller,
-    extraFor: (callId: string) => CallExtra | undefined,
+    { emit, signal, ...wish }: CallDelivery,
   ): Promise<Answer<'llm_call'>> {
     const startedAt = performance.now();
-    const id = this.#claimId(request.call_id, principal);
     const controller = new AbortController();
-    const { signal } = controller;
-    const logged = { id, owner: principal, model: request.model };
-    const answering = this.#options.log.record(logged, (progress) =>
-      this.#answer(request, principal, { onChunk: undefined, ...extraFor(id), signal, progress }),
+    const unlink = onAbort(signal, () => {
+      controller.abort();
+    });
+    const answering = this.calls.record({ id, owner: principal, model: request.model }, emit, (logged) =>
+      this.#answer(request, principal, { ...wish, signal: controller.signal }, logged),
     );
     const call: ActiveCall = { id, owner: principal, sink, controller, ended: answering.catch(() => undefined) };
     this.#active.add(call);
@@ -202,6 +167,7 @@ export class LlmCalls implements AsyncDisposable {
     } catch (error) {
       throw this.#isClosed ? new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped', { cause: error }) : error;
     } finally {
+      unlink();
       this.#active.delete(call);
     }
   }
@@ -217,61 +183,49 @@ export class LlmCalls implements AsyncDisposable {
   async #answer(
     { messages, model, timeout_ms, cwd, ...wish }: LlmRequest,
     principal: Principal,
-    extra: Pick<LlmQuestion, 'onChunk' | 'isReadOnly' | 'signal' | 'progress'>,
+    delivery: Pick<LlmQuestion, 'isStreamed' | 'isReadOnly' | 'signal'>,
+    emit: EmitLlmEvent,
   ): Promise<LlmReply & { readonly candidate: Candidate }> {
     assertQuestion(messages);
-    const timeoutMs = this.#checkTimeout(timeout_ms);
-    const execution = this.#options.executions.of(principal);
+    this.#assertTimeout(timeout_ms);
+    const execution = this.#executions.of(principal);
     const directory = workingDirectory(cwd, execution);
-    const candidates = resolveProviders(wish, this.#choice);
-    const question = { ...extra, messages, model, cwd: directory, timeoutMs, execution };
-    return await this.#askInTurn(candidates, question);
+    const candidates = this.providers.resolve(wish);
+    const question = { ...delivery, messages, model, cwd: directory, execution };
+    return await this.#askInTurn(candidates, question, timeout_ms, emit);
   }
 
   /** The first answer is used. After a piece of an answer has been streamed, no further provider is tried. */
   async #askInTurn(
     candidates: readonly Candidate[],
-    question: LlmQuestion,
+    question: Omit<LlmQuestion, 'timeoutMs'>,
+    wantedMs: number | undefined,
+    emit: EmitLlmEvent,
   ): Promise<LlmReply & { readonly candidate: Candidate }> {
-    const { timeoutMs, onChunk } = question;
-    const deadline = performance.now() + (timeoutMs ?? Infinity);
+    const deadline = performance.now() + (wantedMs ?? Infinity);
     const failures: { readonly name: string; readonly error: AdapterError }[] = [];
-    let streamed = 0;
-    const listener =
-      onChunk &&
-      ((text: string) => {
-        streamed += 1;
-        onChunk(text);
-      });
+    let textCount = 0;
     for (const candidate of candidates) {
-      const ms = Math.max(
-        1,
-        Math.ceil(Math.min(deadline - performance.now(), this.#ownTimeoutMs(candidate, timeoutMs))),
-      );
+      const ownMs = wantedMs ?? this.providers.timeoutMsOf(candidate);
+      const timeoutMs = Math.max(1, Math.ceil(Math.min(deadline - performance.now(), ownMs)));
       try {
-        const reply = await this.#options.providers.ask(candidate, { ...question, onChunk: listener, timeoutMs: ms });
+        const reply = await this.providers.ask(candidate, { ...question, timeoutMs }, (event) => {
+          if (event.type === 'text') textCount += 1;
+          emit(event);
+        });
         return { ...reply, candidate };
       } catch (error) {
-        if (!isPassedOn(error) || streamed > 0 || candidates.length === 1) throw error;
+        if (!isPassedOn(error) || textCount > 0 || candidates.length === 1) throw error;
         failures.push({ name: nameOf(candidate), error });
       }
     }
     throw failureOfAll(failures);
   }
 
-  #ownTimeoutMs({ shellProvider }: Candidate, wantedMs: number | undefined): number {
-    if (wantedMs !== undefined) return wantedMs;
-    const { settings, catalogue } = this.#options;
-    return shellProvider === null ? settings().timeoutMs : catalogue.timeoutMsOf(shellProvider);
-  }
-
-  /**
-   * Checks a requested timeout.
-   * @throws AdapterError INVALID_REQUEST when it is longer than the configuration allows
-   */
-  #checkTimeout(ms: number | undefined): number | undefined {
-    const { maxTimeoutMs: max } = this.#options.settings();
-    if (ms === undefined || ms <= max) return ms;
+  /** @throws AdapterError INVALID_REQUEST when a requested timeout is longer than the configuration allows */
+  #assertTimeout(ms: number | undefined): void {
+    const { maxTimeoutMs: max } = this.#settings();
+    if (ms === undefined || ms <= max) return;
     throw new AdapterError('INVALID_REQUEST', `timeout_ms: ${ms} is more than llm.max_timeout allows (${max} ms)`, {
       details: { field: 'timeout_ms', max },
     });

@@ -18,9 +18,8 @@ import type { Worktree, Worktrees } from '../../engine/instance/worktrees.js';
 import { isDirectory } from '../../engine/system/local-files.js';
 import { randomBytes } from '../../engine/system/random.js';
 import type { CallLog } from './call-log.js';
-import type { LlmQuestion, LlmReply } from './call.js';
 import { assertQuestion } from './invocation.js';
-import type { Providers } from './providers.js';
+import type { EmitLlmEvent, LlmQuestion, LlmReply, Providers } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
 
 /** Largest instruction file, in bytes: it precedes every prompt. */
@@ -96,7 +95,7 @@ export interface CompletionListener {
   /** Aborted when no client waits for the answer any more. */
   readonly signal: AbortSignal;
   /** Called with each piece of the answer, with secrets masked; undefined when only the whole answer is needed. */
-  readonly onChunk: ((text: string) => void) | undefined;
+  readonly onText: ((text: string) => void) | undefined;
   /**
    * Identifies repetitions of a request: equal for the same request of the same principal. Undefined for a request that
    * has to run even if it has just failed.
@@ -204,7 +203,7 @@ export class Completions implements AsyncDisposable {
     await Promise.all(this.#active);
   }
 
-  async #answer(request: CompletionRequest, { principal, signal, onChunk }: CompletionListener): Promise<Completion> {
+  async #answer(request: CompletionRequest, { principal, signal, onText }: CompletionListener): Promise<Completion> {
     const model = this.#find(request.model);
     assertQuestion(request.messages);
     this.#assertFormat(request, model);
@@ -215,7 +214,7 @@ export class Completions implements AsyncDisposable {
     await using worktree = isIsolated ? await this.#options.worktrees.make(directory) : undefined;
     const isHeldBack = isKnownAtEnd(request, model);
     using ending = linkSignals(signal, this.#closing.signal);
-    const reply = await this.#ask(principal, model, {
+    const question = {
       messages: [{ role: 'user', content: taskPrompt(instructions, request.messages) }],
       model: model.model,
       access: model.access,
@@ -223,11 +222,14 @@ export class Completions implements AsyncDisposable {
       hasAgentFile: instructions !== undefined,
       timeoutMs: model.timeoutMs ?? this.#options.catalogue.timeoutMsOf(model.driver),
       format: request.format,
-      onChunk: isHeldBack ? undefined : onChunk,
+      isStreamed: onText !== undefined && !isHeldBack,
       signal: ending.signal,
+    } as const;
+    const reply = await this.#ask(principal, model, question, (event) => {
+      if (event.type === 'text') onText?.(event.text);
     });
-    const content = request.format ? asJson(reply, model) : normalize(reply, model, onChunk !== undefined);
-    if (isHeldBack) onChunk?.(this.#options.secrets.text(content));
+    const content = request.format ? asJson(reply, model) : normalize(reply, model, onText !== undefined);
+    if (isHeldBack) onText?.(this.#options.secrets.text(content));
     return { content, usage: reply.usage, worktree: await this.#report(request, worktree) };
   }
 
@@ -253,17 +255,18 @@ export class Completions implements AsyncDisposable {
   async #ask(
     owner: Principal,
     { driver }: ModelSettings,
-    question: LlmQuestion & { readonly timeoutMs: number },
+    question: LlmQuestion,
+    emit: EmitLlmEvent,
   ): Promise<LlmReply> {
     const { providers, log } = this.#options;
     const call = { id: callIdFrom(randomBytes(ID_BYTES)), owner, model: question.model };
     const candidate = { provider: 'shell', shellProvider: driver } as const;
     try {
-      return await log.record(call, (progress) => providers.ask(candidate, { ...question, progress }));
+      return await log.record(call, emit, (logged) => providers.ask(candidate, question, logged));
     } catch (error) {
       const isSilence = error instanceof AdapterError && error.code === 'LLM_EMPTY';
       if (!isSilence || question.format) throw error;
-      question.onChunk?.(NO_OUTPUT);
+      if (question.isStreamed) emit({ type: 'text', text: NO_OUTPUT });
       return { content: NO_OUTPUT, usage: undefined, model: null, session: null, isText: true };
     }
   }

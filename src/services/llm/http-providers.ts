@@ -16,7 +16,7 @@ import {
   type LlmSettings,
 } from '../../core/llm/settings.js';
 import type { LlmUsage } from '../../core/llm/answer.js';
-import type { Availability, LlmQuestion, LlmReply } from './call.js';
+import type { Availability, EmitLlmEvent, LlmQuestion, LlmReply } from './providers.js';
 
 /**
  * Returns a fetch whose responses fail when their body exceeds a size, in bytes. Redirects are not followed: the answer
@@ -105,10 +105,11 @@ export class HttpProviders {
   }
 
   /**
-   * Calls a service; with `onChunk` the answer is streamed.
+   * Calls a service.
    * @throws AdapterError LLM_…
    */
-  async ask(name: HttpProviderName, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
+  async ask(name: HttpProviderName, question: LlmQuestion, emit: EmitLlmEvent): Promise<LlmReply> {
+    emit({ type: 'running' });
     const settings = this.#settings()[name];
     const availability = this.availability(name);
     const model = question.model ?? settings.model;
@@ -121,8 +122,8 @@ export class HttpProviders {
     try {
       const client = await openAiClient(name, { ...settings, model });
       const body = { model, messages: [...question.messages] };
-      const reply = question.onChunk
-        ? await stream(client, body, signal, question.onChunk)
+      const reply = question.isStreamed
+        ? await stream(client, body, signal, emit)
         : await complete(client, body, signal);
       if (reply.content === '') throw llmError('empty', `${name} gave an empty answer`, { provider: name });
       return reply;
@@ -171,12 +172,7 @@ async function complete(client: OpenAI, body: Body, signal: AbortSignal): Promis
   return { content: choice.content.trim(), usage, model, session: null, isText: false };
 }
 
-async function stream(
-  client: OpenAI,
-  body: Body,
-  signal: AbortSignal,
-  onChunk: (text: string) => void,
-): Promise<LlmReply> {
+async function stream(client: OpenAI, body: Body, signal: AbortSignal, emit: EmitLlmEvent): Promise<LlmReply> {
   const events = await client.chat.completions.create(
     { ...body, stream: true, stream_options: { include_usage: true } },
     { signal },
@@ -184,7 +180,7 @@ async function stream(
   const reply = new StreamedReply();
   for await (const event of events) {
     const text = reply.add(readCompletionEvent(event));
-    if (text !== '') onChunk(text);
+    if (text !== '') emit({ type: 'text', text });
   }
   // The package ends a cancelled stream as if it were complete.
   signal.throwIfAborted();

@@ -2,8 +2,8 @@ import { AdapterError } from '../../core/errors.js';
 import { llmError } from '../../core/llm/failure.js';
 import { composePrompt, type LlmMessage } from '../../core/llm/messages.js';
 import type { ShellProviderSettings } from '../../core/llm/settings.js';
-import type { LlmQuestion } from './call.js';
 import { type AccessGrant, type CliDriver, flagged, type PromptLimit } from './drivers/driver.js';
+import type { LlmQuestion } from './providers.js';
 
 /**
  * The arguments and variables that grant a tool the access of the question or the configuration. Configured arguments

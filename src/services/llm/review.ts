@@ -8,9 +8,10 @@ import {
   type ReviewQuestion,
   type ReviewVerdict,
 } from '../../core/review.js';
-import { callIdFrom, ID_BYTES } from '../../core/ids.js';
+import { ID_BYTES } from '../../core/ids.js';
 import { explainUnreadable, readCompletion, type WholeCompletion } from '../../core/llm/messages.js';
 import type { LlmProviderName } from '../../core/llm/settings.js';
+import type { Request } from '../../core/protocol/requests.js';
 import type { Secret } from '../../core/secret.js';
 import { randomBytes } from '../../engine/system/random.js';
 import type { Reviewer } from '../confirmations/confirmation.js';
@@ -20,22 +21,17 @@ import { boundedFetch } from './http-providers.js';
 /** Largest answer of the server, in bytes: a verdict takes about one hundred. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** The model of a reviewer, and its server. */
-interface OpenAiReviewerOptions {
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Undefined for servers without authentication. */
-  readonly apiKey: Secret | undefined;
-}
-
 /** A model behind an HTTP API like OpenAI's: `POST /chat/completions`. One question, one attempt. */
 export class OpenAiReviewer implements Reviewer {
   readonly name: string;
-  readonly #options: OpenAiReviewerOptions;
+  readonly #baseUrl: string;
+  readonly #apiKey: Secret | undefined;
 
-  constructor(options: OpenAiReviewerOptions) {
-    this.name = options.model;
-    this.#options = options;
+  /** @param apiKey undefined for servers without authentication */
+  constructor(model: string, baseUrl: string, apiKey: Secret | undefined) {
+    this.name = model;
+    this.#baseUrl = baseUrl;
+    this.#apiKey = apiKey;
   }
 
   async review(question: ReviewQuestion, signal: AbortSignal): Promise<ReviewVerdict> {
@@ -62,10 +58,9 @@ export class OpenAiReviewer implements Reviewer {
   /** Creates the client. The package is loaded on first use: most daemons never need it. */
   async #connect(): Promise<OpenAI> {
     const { OpenAI: Client } = await import('openai');
-    const { baseUrl, apiKey } = this.#options;
     return new Client({
-      baseURL: baseUrl,
-      apiKey: apiKey?.reveal() ?? 'none',
+      baseURL: this.#baseUrl,
+      apiKey: this.#apiKey?.reveal() ?? 'none',
       // The daemon's environment must not have any effect.
       organization: null,
       project: null,
@@ -74,15 +69,6 @@ export class OpenAiReviewer implements Reviewer {
       fetch: boundedFetch(MAX_RESPONSE_BYTES),
     });
   }
-}
-
-/** The provider of a reviewer. */
-interface ProviderReviewerOptions {
-  readonly provider: LlmProviderName;
-  /** Undefined for the first tool that answers. */
-  readonly shellProvider: string | undefined;
-  /** Undefined for the provider's own. */
-  readonly model: string | undefined;
 }
 
 /** The caller of reviews: a principal that no client has, so that no client can cancel them. */
@@ -94,33 +80,29 @@ const REVIEWER = { principal: { ...LOCAL_PRINCIPAL, id: 'reviewer', name: 'revie
 export class ProviderReviewer implements Reviewer {
   readonly name: string;
   readonly #llm: LlmCalls;
-  readonly #options: ProviderReviewerOptions;
+  readonly #wish: Pick<Request<'llm_call'>, 'provider' | 'shell_provider' | 'model'>;
 
-  constructor(llm: LlmCalls, options: ProviderReviewerOptions) {
-    this.name = options.model ?? options.shellProvider ?? options.provider;
+  /**
+   * @param shellProvider undefined for the first tool that answers
+   * @param model undefined for the provider's own
+   */
+  constructor(llm: LlmCalls, provider: LlmProviderName, shellProvider: string | undefined, model: string | undefined) {
+    this.name = model ?? shellProvider ?? provider;
     this.#llm = llm;
-    this.#options = options;
+    this.#wish = { provider, shell_provider: shellProvider, model };
   }
 
   async review(question: ReviewQuestion, signal: AbortSignal): Promise<ReviewVerdict> {
     const messages = buildReview(question, randomBytes(ID_BYTES).toString('hex'));
     if (!messages) throw new Error('the command is too long to be reviewed');
-    const call_id = callIdFrom(randomBytes(ID_BYTES));
-    const cancel = () => void this.#llm.cancel({ call_id }, REVIEWER.principal);
-    signal.addEventListener('abort', cancel, { once: true });
-    const { provider, shellProvider: shell_provider, model } = this.#options;
-    try {
-      const { content } = await this.#llm.call(
-        { provider, shell_provider, model, messages: [...messages], call_id },
-        REVIEWER,
-        // The command under review may contain a prompt injection.
-        { isReadOnly: true },
-      );
-      const verdict = readReview(content);
-      if (!verdict) throw new Error('its answer is not one JSON object with verdict and reason');
-      return verdict;
-    } finally {
-      signal.removeEventListener('abort', cancel);
-    }
+    const { content } = await this.#llm.call(
+      { ...this.#wish, messages: [...messages] },
+      REVIEWER,
+      // The command under review may contain a prompt injection.
+      { isReadOnly: true, signal },
+    );
+    const verdict = readReview(content);
+    if (!verdict) throw new Error('its answer is not one JSON object with verdict and reason');
+    return verdict;
   }
 }

@@ -8,12 +8,12 @@ import {
   type ShellProviderSettings,
 } from '../../core/llm/settings.js';
 import { findProgram } from '../../engine/shells/list.js';
-import type { Availability } from './call.js';
 import { claude, cursorAgent, qwen } from './drivers/claude.js';
 import { codex, opencode } from './drivers/codex-opencode.js';
 import { type CliDriver, generic } from './drivers/driver.js';
 import { gemini } from './drivers/gemini.js';
 import type { ShellProvider } from './invocation.js';
+import type { Availability } from './providers.js';
 
 /** All tools with a driver. A new one needs an entry here, and its name in `DRIVER_NAMES`. */
 export const DRIVERS: Readonly<Record<DriverName, CliDriver>> = {

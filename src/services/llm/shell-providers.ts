@@ -1,19 +1,36 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { onAbort } from '../../core/abort.js';
 import { AdapterError, type ErrorDetails } from '../../core/errors.js';
-import { LIMIT_KEYS } from '../../core/limits.js';
-import { judgeRun, llmError, maskSecrets, type RunVerdict } from '../../core/llm/failure.js';
+import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
+import { LIMIT_KEYS, type Limits } from '../../core/limits.js';
+import {
+  judgeRun,
+  llmError,
+  maskSecrets,
+  type RunEndCause,
+  type RunFacts,
+  type RunVerdict,
+} from '../../core/llm/failure.js';
 import type { LlmSettings } from '../../core/llm/settings.js';
-import { killOf } from '../../engine/command/outcome.js';
+import type { Metrics } from '../../core/metrics.js';
+import { AnsiStripper } from '../../core/output/ansi.js';
+import type { SecretMask } from '../../core/secrets.js';
+import { Command } from '../../engine/command/command.js';
+import { type CommandOutcome, killOf } from '../../engine/command/outcome.js';
 import type { Breach } from '../../engine/command/resource-use.js';
 import type { Scratch, ScratchDirectory } from '../../engine/instance/runtime-directory.js';
+import type { OneShotRunner } from '../../engine/one-shot/one-shot.js';
+import { SpoolBudget } from '../../engine/output/spool.js';
 import type { UserLaunch } from '../../engine/sandbox/user-launch.js';
+import { randomBytes } from '../../engine/system/random.js';
+import type { ResourceMonitor } from '../limits/resource-monitor.js';
 import { renderKill, renderUse } from '../registry/rendered-limits.js';
-import type { LlmQuestion, LlmReply } from './call.js';
-import { type CliRunEnd, type CliRunner, type OutputReader, outputReader } from './cli-runner.js';
 import { SCHEMA_FILE } from './drivers/driver.js';
 import { accessGrant, INPUT_FILE, type Invocation, invocationOf, type ShellProvider } from './invocation.js';
+import { type OutputReader, outputReader } from './output-reader.js';
+import type { EmitLlmEvent, LlmQuestion, LlmReply } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
 
 /** Capacity of a semaphore and of its queue. */
@@ -79,22 +96,38 @@ export class Semaphore {
   }
 }
 
+/** Time a tool has to exit after it has reported its end or closed its output, in milliseconds. Some never exit. */
+const FINISH_GRACE_MS = 5000;
+/** Upper bound of a tool's output, in bytes: above any answer with all its events. */
+const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
+/** The part of an output kept for messages: its end, in characters. */
+const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };
+/**
+ * Tolerance of timers, in milliseconds: a run that ended more than this before its timeout was ended by
+ * its idle timeout.
+ */
+const TIMER_SLACK_MS = 20;
+
+/** The facts about an ended run. */
+interface RunEnd extends Pick<RunFacts, 'cause' | 'exitCode' | 'stderr'> {
+  readonly outcome: CommandOutcome;
+}
+
 /** Dependencies of `ShellProviders`. */
 interface ShellProvidersOptions {
-  readonly runner: CliRunner;
+  readonly oneShots: OneShotRunner;
+  readonly spoolDirectory: string;
   readonly scratch: Scratch;
   readonly catalogue: ShellCatalogue;
   readonly settings: () => LlmSettings;
+  /** Limits on the processes of one run together. */
+  readonly limits: () => Limits;
+  readonly secrets: SecretMask;
+  readonly monitor: ResourceMonitor;
+  readonly metrics: Metrics;
 }
 
-/** A call of a tool: its program, the arguments and input, and a directory for temporary files. */
-interface ToolCall {
-  readonly file: string;
-  readonly invocation: Invocation;
-  readonly directory: ScratchDirectory;
-}
-
-/** Calls command-line tools. */
+/** Calls command-line tools, as one-shot commands of the engine. */
 export class ShellProviders {
   readonly #options: ShellProvidersOptions;
   readonly #semaphores = new Map<string, Semaphore>();
@@ -104,10 +137,10 @@ export class ShellProviders {
   }
 
   /**
-   * Calls a tool.
+   * Calls a tool. An answer that its tool gives in one piece is reported as one.
    * @throws AdapterError PROVIDER_NOT_FOUND, LLM_…
    */
-  async ask(name: string, question: LlmQuestion & { readonly timeoutMs: number }): Promise<LlmReply> {
+  async ask(name: string, question: LlmQuestion, emit: EmitLlmEvent): Promise<LlmReply> {
     const deadline = performance.now() + question.timeoutMs;
     const provider = this.#options.catalogue.find(name);
     const place = this.#options.catalogue.availability(name);
@@ -115,23 +148,29 @@ export class ShellProviders {
     assertOpenTo(provider, question);
     const invocation = invocationOf(provider, question);
     const release = await this.#acquireSlot(provider, question);
-    question.progress?.running();
+    emit({ type: 'running' });
     try {
       const user = question.execution?.launch;
       await using directory = await (user ? makeUserScratch(user) : this.#options.scratch.make());
-      const timeoutMs = Math.max(1, Math.ceil(deadline - performance.now()));
-      const call = { file: place.command ?? name, invocation, directory };
-      return await this.#run(provider, call, { ...question, timeoutMs });
+      // The wait for the slot counts.
+      const asked = { ...question, timeoutMs: Math.max(1, Math.ceil(deadline - performance.now())) };
+      const command = await this.#commandOf(place.command ?? name, provider, invocation, directory, asked);
+      const { driver, settings } = provider;
+      const reader = outputReader(driver, settings.output, settings.args !== undefined);
+      const onChunk = (text: string) => {
+        if (question.isStreamed) emit({ type: 'text', text });
+      };
+      const end = await this.#run(command, reader, asked, onChunk);
+      const reply = this.#conclude(provider, reader, end);
+      if (!reader.answer.hasStreamed) onChunk(reply.content);
+      return reply;
     } finally {
       release();
     }
   }
 
   /** Acquires a slot of the tool's semaphore; the wait counts towards the timeout of the answer. */
-  async #acquireSlot(
-    { name, settings }: ShellProvider,
-    { signal, timeoutMs }: LlmQuestion & { readonly timeoutMs: number },
-  ): Promise<() => void> {
+  async #acquireSlot({ name, settings }: ShellProvider, { signal, timeoutMs }: LlmQuestion): Promise<() => void> {
     const { concurrency, queueLimit } = this.#options.settings();
     const limits = { concurrency: settings.concurrency ?? concurrency, queueLimit };
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -145,38 +184,85 @@ export class ShellProviders {
     }
   }
 
-  async #run(
+  async #commandOf(
+    file: string,
     provider: ShellProvider,
-    { file, invocation, directory }: ToolCall,
-    question: LlmQuestion & { readonly timeoutMs: number },
-  ): Promise<LlmReply> {
-    const { driver, settings } = provider;
+    invocation: Invocation,
+    directory: ScratchDirectory,
+    question: LlmQuestion,
+  ): Promise<Command> {
+    const { catalogue, spoolDirectory, secrets, limits } = this.#options;
+    const { launch } = question.execution ?? {};
     const access = accessGrant(provider, question).env;
-    const { launch, oneShots } = question.execution ?? {};
-    const reader = outputReader(driver, settings.output, settings.args !== undefined);
-    const end = await this.#options.runner.run({
-      oneShots: launch && oneShots,
-      file,
+    const spec = {
+      id: commandIdFrom(randomBytes(ID_BYTES)),
+      command: file,
       args: await placeInput(invocation, directory, launch),
       // Tools read settings, and start what these name, in the directory where they run: a review must not depend on it.
       cwd: question.isReadOnly === true ? directory.path : question.cwd,
-      env: {
-        ...this.#options.catalogue.environmentOf(provider, access, launch !== undefined),
-        TMPDIR: directory.path,
-      },
+      env: { ...catalogue.environmentOf(provider, access, launch !== undefined), TMPDIR: directory.path },
+      // Without a prompt it is /dev/null: several tools wait indefinitely on an open pipe.
       stdin: invocation.stdin,
+      tty: false,
+      // A tool needs its login and the network, which sandboxes block.
+      sandbox: 'none',
       timeoutMs: question.timeoutMs,
-      idleTimeoutMs: settings.idleTimeoutMs,
-      reader,
-      onChunk: (text) => question.onChunk?.(text),
-      signal: question.signal,
-    });
-    const reply = this.#conclude(provider, reader, end);
-    if (!reader.answer.hasStreamed) question.onChunk?.(reply.content);
-    return reply;
+      noOutputTimeoutMs: provider.settings.idleTimeoutMs,
+      closedOutputTimeoutMs: FINISH_GRACE_MS,
+      limits: TAIL,
+      resourceLimits: limits(),
+    } as const;
+    // The output is never read again: none of it is spooled.
+    return new Command(spec, { spoolDirectory, budget: new SpoolBudget(0), secrets: secrets.patterns });
   }
 
-  #conclude(provider: ShellProvider, { answer, noise, isText }: OutputReader, end: CliRunEnd): LlmReply {
+  /** Runs a tool to its end, and reads its output as it arrives. Never rejects. */
+  async #run(
+    command: Command,
+    reader: OutputReader,
+    { execution, signal, timeoutMs }: LlmQuestion,
+    onChunk: (text: string) => void,
+  ): Promise<RunEnd> {
+    const { monitor } = this.#options;
+    // Another user's tool runs with that user's rights.
+    const oneShots = execution?.launch ? execution.oneShots : this.#options.oneShots;
+    let cause: RunEndCause | undefined;
+    let graceTimer: NodeJS.Timeout | undefined;
+    const end = (why: RunEndCause) => {
+      cause ??= why;
+      oneShots.terminate(command, { status: 'killed', killedBy: 'client' });
+    };
+    const take = outputTaker(reader, onChunk, () => {
+      if (command.stdout.bytes > MAX_OUTPUT_BYTES) end('flood');
+      if (!reader.answer.isFinished) return;
+      graceTimer ??= setTimeout(end, FINISH_GRACE_MS, 'finished');
+    });
+    command.stdout.follow('base64', ({ data }) => {
+      if (cause === undefined) take.push(data as Uint8Array);
+    });
+    void oneShots.run(command, (watched) => {
+      // A call has no channel for warnings: its answer reports an exceeded limit.
+      monitor.watch(watched, {});
+    });
+    const unlink = onAbort(signal, () => {
+      end('cancelled');
+    });
+    const outcome = await command.finished;
+    unlink();
+    clearTimeout(graceTimer);
+    take.end();
+    this.#count(outcome);
+    const { text } = command.stderr.render({ encoding: 'utf8', stripAnsi: true, collapseCr: true, hint: '' });
+    return { cause: causeOf(outcome, timeoutMs, cause), exitCode: outcome.exitCode, stderr: text, outcome };
+  }
+
+  #count({ use, breach }: CommandOutcome): void {
+    const { metrics } = this.#options;
+    metrics.count('commands_cpu_seconds_total', {}, (use.cpuMs ?? 0) / 1000);
+    if (breach) metrics.count('limits_exceeded_total', { limit: breach.resource });
+  }
+
+  #conclude(provider: ShellProvider, { answer, noise, isText }: OutputReader, end: RunEnd): LlmReply {
     if (end.cause === 'shutdown') throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
     const { failure, failureKind, isFinished, text } = answer;
     const { exitKinds } = provider.driver;
@@ -195,7 +281,7 @@ export class ShellProviders {
   #failureOf(
     { name, settings }: ShellProvider,
     { kind, what, detail }: Extract<RunVerdict, { readonly ok: false }>,
-    { cause, exitCode, outcome }: CliRunEnd,
+    { cause, exitCode, outcome }: RunEnd,
   ): AdapterError {
     const secrets = Object.values(settings.env).map((secret) => secret.reveal());
     const masked = maskSecrets(detail, secrets).slice(0, MAX_DETAIL_CHARACTERS);
@@ -220,6 +306,50 @@ export class ShellProviders {
     if (!semaphore) this.#semaphores.set(name, (semaphore = new Semaphore(name)));
     return semaphore;
   }
+}
+
+/**
+ * The cause of a run's end.
+ * @param known why its call has ended it; undefined when the engine has ended it, or the tool has exited
+ */
+function causeOf(
+  { killedBy, durationMs, breach }: CommandOutcome,
+  timeoutMs: number,
+  known: RunEndCause | undefined,
+): RunEndCause {
+  if (killedBy === 'shutdown') return 'shutdown';
+  if (known !== undefined) return known;
+  if (breach) return 'limit';
+  if (killedBy === 'client') return 'closed';
+  if (killedBy !== 'timeout') return 'exit';
+  return durationMs < timeoutMs - TIMER_SLACK_MS ? 'idle' : 'timeout';
+}
+
+/** Decodes output for the reader, and streams the resulting pieces. */
+function outputTaker(
+  reader: OutputReader,
+  onChunk: (text: string) => void,
+  onProgress: () => void,
+): { push(bytes: Uint8Array): void; end(): void } {
+  const decoder = new TextDecoder();
+  // Some tools print colours even without a terminal.
+  const ansi = new AnsiStripper();
+  const passOn = () => {
+    for (const chunk of reader.answer.takeChunks()) onChunk(chunk);
+  };
+  return {
+    push: (bytes) => {
+      reader.push(ansi.push(decoder.decode(bytes, { stream: true })));
+      passOn();
+      onProgress();
+    },
+    end: () => {
+      const rest = ansi.push(decoder.decode());
+      if (rest !== '') reader.push(rest);
+      reader.end();
+      passOn();
+    },
+  };
 }
 
 /** Names a limit by its configuration key. */

@@ -17,6 +17,7 @@ import { ownUserName } from '../../engine/system/own-user.js';
 import type { Commands } from '../commands/commands.js';
 import type { ClusterPort, RegistryState } from '../cluster-port.js';
 import type { LlmCalls } from '../llm/calls.js';
+import type { Providers } from '../llm/providers.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { KeptResult } from './kept-result.js';
 
@@ -169,7 +170,7 @@ interface WorkloadSources {
   readonly sessions: Pick<Sessions, 'registry'>;
   readonly commands: Pick<Commands, 'spoolBytes'>;
   readonly oneShots: Pick<OneShotRunner, 'running'>;
-  readonly llm: Pick<LlmCalls, 'running'>;
+  readonly llm: LlmCalls;
   readonly mechanism: { readonly mechanism: Pick<LimitMechanism, 'totals'> };
   /** Limits of a session. */
   readonly limits: Limits;
@@ -197,7 +198,7 @@ export async function sampleWorkload(sources: WorkloadSources): Promise<Readings
       [{ kind: 'one_shot' }, running.one_shot],
     ],
     commands_queued: queued,
-    llm_calls_running: llm.running().map(({ candidate, calls }) => [providerLabels(candidate), calls]),
+    llm_calls_running: llm.providers.running.map(({ candidate, calls }) => [providerLabels(candidate), calls]),
     clients_connected: server.clients,
     memory_bytes: memoryBytes,
     processes: tasks,

@@ -4,7 +4,7 @@ import type { ShellProviderSettings } from '../../../../src/core/llm/settings.js
 import { generic } from '../../../../src/services/llm/drivers/driver.js';
 import { claude } from '../../../../src/services/llm/drivers/claude.js';
 import { assertQuestion, invocationOf } from '../../../../src/services/llm/invocation.js';
-import { outputReader } from '../../../../src/services/llm/cli-runner.js';
+import { outputReader } from '../../../../src/services/llm/output-reader.js';
 import { shellSettings } from '../../../support/llm/llm-settings.js';
 
 const HELLO = [{ role: 'user' as const, content: 'hello' }];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { DRIVERS } from '../../../../src/services/llm/shell-catalogue.js';
-import { outputReader } from '../../../../src/services/llm/cli-runner.js';
+import { outputReader } from '../../../../src/services/llm/output-reader.js';
 
 /** What is made of an output; `own`: of a tool that the configuration gives other arguments than the driver's. */
 function read(output: string, own: boolean, driver: keyof typeof DRIVERS = 'claude') {
