@@ -332,7 +332,9 @@ function buildExtensions(
     return { extensions: [own.register], mcp: undefined };
   }
   const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
-  const openai = settings.openai ? new OpenAiEndpoint({ ...common, log: log('openai') }) : undefined;
+  const openai = settings.openai
+    ? new OpenAiEndpoint(common.services, common.authentication, log('openai'))
+    : undefined;
   const rest = settings.rest ? buildRest({ ...common, version, log: log('rest'), ...socketio }) : [];
   const previews = new PreviewEndpoint({ ...common, log: log('previews') });
   const endpoints = [openai, ...rest, mcp, previews].flatMap((endpoint) => endpoint?.register ?? []);

@@ -34,7 +34,7 @@ function buildLinkHttp(services: Services, { configuration, metrics, log }: Runt
   const common = { services, authentication: tickets, patientRequests };
   const previews = { ...common, log: log('previews') };
   const endpoints = [
-    ...(openai ? [new OpenAiEndpoint({ ...common, log: log('openai') })] : []),
+    ...(openai ? [new OpenAiEndpoint(common.services, common.authentication, log('openai'))] : []),
     ...(rest ? [new FileEndpoint({ ...common, log: log('rest') })] : []),
     new PreviewEndpoint(previews),
   ];

@@ -6,15 +6,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { passedRequestHeaders } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { ChatEncoding, parseChatRequest } from '../core/openai/chat.js';
-import type { AnswerEncoding, CompletionRequest, EncodedAnswer } from '../core/openai/completion-request.js';
+import { ChatEncoder, parseChatRequest } from '../core/openai/chat.js';
+import type {
+  AnswerEncoder,
+  AnswerEvent,
+  CompletionAnswer,
+  CompletionRequest,
+} from '../core/openai/completion-request.js';
 import { isRepeated, openAiFailure, unknownModel } from '../core/openai/failure.js';
-import { parseResponsesRequest, ResponsesEncoding } from '../core/openai/responses.js';
+import { parseResponsesRequest, ResponsesEncoder } from '../core/openai/responses.js';
 import { assertPermitted } from '../core/protocol/permissions.js';
 import type { TraceCarrier } from '../core/traces.js';
-import type { ClusterPort, PassedExchange } from '../services/cluster-port.js';
+import type { PassedExchange } from '../services/cluster-port.js';
 import type { HttpAnswer } from '../services/http-exchange.js';
-import type { Completion, CompletionListener } from '../services/llm/completions.js';
+import type { CompletionListener } from '../services/llm/completions.js';
 import type { Caller } from '../services/registry/caller.js';
 import type { Services } from '../services/services.js';
 import { asNewWork } from './dispatch.js';
@@ -26,7 +31,7 @@ import { goneSignal, sendPassed, traceIn } from './http/http-requests.js';
 interface Api {
   readonly path: string;
   readonly parse: (body: unknown) => CompletionRequest;
-  readonly encoding: (asked: CompletionRequest) => AnswerEncoding;
+  readonly encoder: (asked: CompletionRequest) => AnswerEncoder;
 }
 
 const frameOf = (prefix: string, { model }: CompletionRequest) => ({
@@ -40,34 +45,14 @@ const APIS: readonly Api[] = [
   {
     path: '/v1/chat/completions',
     parse: parseChatRequest,
-    encoding: (asked) => new ChatEncoding(frameOf('cmpl-', asked), asked.includesUsage),
+    encoder: (asked) => new ChatEncoder(frameOf('cmpl-', asked), asked.includesUsage),
   },
   {
     path: '/v1/responses',
     parse: parseResponsesRequest,
-    encoding: (asked) => new ResponsesEncoding(frameOf('', asked)),
+    encoder: (asked) => new ResponsesEncoder(frameOf('', asked)),
   },
 ];
-
-/** A request that another node may answer. */
-interface PassedCompletion extends Admitted {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly repeatKey?: string | undefined;
-}
-
-/**
- * Has another node answer a request, placed as `llm_call` is; undefined when it is answered here.
- * @throws AdapterError NO_CAPACITY, NODE_UNREACHABLE, NODE_LOST
- */
-async function passOn(
-  { request, reply, repeatKey, caller, ended, isEncrypted }: PassedCompletion,
-  cluster: Pick<ClusterPort, 'passageFor'>,
-): Promise<HttpAnswer | undefined> {
-  const trace = traceIn(request.headers);
-  const passage = cluster.passageFor({ name: 'llm_call', request: {}, caller, trace, repeatKey });
-  return passage?.send({ ...contentOf(request), isEncrypted, gone: goneSignal(request, reply, ended) });
-}
 
 /** What goes on of a request, whose body has been read. */
 function contentOf({ raw, body }: FastifyRequest): Pick<PassedExchange, 'method' | 'path' | 'headers' | 'body'> {
@@ -82,13 +67,6 @@ function contentOf({ raw, body }: FastifyRequest): Pick<PassedExchange, 'method'
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
 const MAX_BODY_BYTES = 24 * 1024 * 1024;
 
-/** Dependencies of the endpoint. */
-interface OpenAiEndpointOptions {
-  readonly services: Services;
-  readonly authentication: HttpAuthentication;
-  readonly log: Log;
-}
-
 /** A caller with the trace that its request belongs to. */
 interface TracedCaller extends Caller {
   readonly trace: TraceCarrier | undefined;
@@ -100,36 +78,42 @@ interface TracedCaller extends Caller {
  * automatically unless nothing has run.
  */
 export class OpenAiEndpoint {
-  readonly #options: OpenAiEndpointOptions;
+  readonly #services: Services;
+  readonly #authentication: HttpAuthentication;
+  readonly #log: Log;
 
-  constructor(options: OpenAiEndpointOptions) {
-    this.#options = options;
+  constructor(services: Services, authentication: HttpAuthentication, log: Log) {
+    this.#services = services;
+    this.#authentication = authentication;
+    this.#log = log;
   }
 
   /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
-    const options = { onRequest: this.#options.authentication.authenticate, errorHandler: this.#onError };
+    const options = { onRequest: this.#authentication.authenticate, errorHandler: this.#onError };
     for (const api of APIS) {
       routes.post(api.path, { bodyLimit: MAX_BODY_BYTES, ...options }, (request, reply) =>
         this.#complete(api, request, reply),
       );
     }
-    routes.get('/v1/models', options, async (request, reply) => {
-      const admitted = this.#admit(request);
-      const answer = await this.#pass({ request, reply, ...admitted });
-      return answer ? sendPassed(answer, reply) : { object: 'list', data: this.#models() };
-    });
-    routes.get<{ Params: { readonly id: string } }>('/v1/models/:id', options, async (request, reply) => {
-      const admitted = this.#admit(request);
-      const answer = await this.#pass({ request, reply, ...admitted });
-      return answer ? sendPassed(answer, reply) : this.#model(request.params.id, reply);
-    });
+    routes.get('/v1/models', options, (request, reply) =>
+      this.#answerOnNode(request, reply, () => ({ object: 'list', data: this.#models() })),
+    );
+    routes.get<{ Params: { readonly id: string } }>('/v1/models/:id', options, (request, reply) =>
+      this.#answerOnNode(request, reply, () => this.#model(request.params.id, reply)),
+    );
   };
+
+  /** Answers a request about models, here or by the node that answers it. */
+  async #answerOnNode(request: FastifyRequest, reply: FastifyReply, answerHere: () => object): Promise<object> {
+    const answer = await this.#pass(request, reply, this.#admit(request), undefined);
+    return answer ? sendPassed(answer, reply) : answerHere();
+  }
 
   #admit(request: FastifyRequest): Admitted {
     const { body } = request;
-    const { quotas, isClosing } = this.#options.services;
-    const admitted = this.#options.authentication.admittedOf(request);
+    const { quotas, isClosing } = this.#services;
+    const admitted = this.#authentication.admittedOf(request);
     const { caller } = admitted;
     const { principal, relayedBy } = caller;
     try {
@@ -144,8 +128,8 @@ export class OpenAiEndpoint {
   }
 
   /** Runs a completion. Its outcome is recorded, and secrets in it are masked. */
-  async #ask(asked: CompletionRequest, caller: TracedCaller, listener: CompletionListener): Promise<Completion> {
-    const { cluster, completions, requestAudit, secrets, traces } = this.#options.services;
+  async #ask(asked: CompletionRequest, caller: TracedCaller, listener: CompletionListener): Promise<CompletionAnswer> {
+    const { cluster, completions, requestAudit, secrets, traces } = this.#services;
     const { principal, from, trace } = caller;
     try {
       const answer = await traces.request({ name: 'llm_call', payload: asked, principal, from, trace }, () =>
@@ -161,13 +145,13 @@ export class OpenAiEndpoint {
   /** Records a failure; returns it in the form for clients. */
   #record(error: unknown, asked: unknown, caller: Caller): AdapterError {
     const known = this.#known(error);
-    this.#options.services.requestAudit.answered('llm_call', asked, { error: known.toBody() }, caller);
+    this.#services.requestAudit.answered('llm_call', asked, { error: known.toBody() }, caller);
     return known;
   }
 
   #models() {
     // The daemon does not know a creation date of its models.
-    return this.#options.services.completions
+    return this.#services.completions
       .models()
       .map(({ id, driver }) => ({ id, object: 'model', created: 0, owned_by: driver }));
   }
@@ -186,45 +170,53 @@ export class OpenAiEndpoint {
 
   async #complete(api: Api, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admitted = this.#admit(request);
-    const { ended } = admitted;
     const caller = { ...admitted.caller, trace: traceIn(request.headers) };
     const asked = api.parse(request.body);
     const repeatKey = repeatKeyOf(request, caller);
-    const answer = await this.#pass({ request, reply, repeatKey, ...admitted });
+    const answer = await this.#pass(request, reply, admitted, repeatKey);
     if (answer) return sendPassed(answer, reply);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');
-    const encoding = api.encoding(asked);
-    const signal = goneSignal(request, reply, ended);
+    const encoder = api.encoder(asked);
+    const signal = goneSignal(request, reply, admitted.ended);
     const ask: Ask = (onText) => this.#ask(asked, caller, { principal: caller.principal, signal, onText, repeatKey });
-    if (asked.isStreamed) return this.#stream(ask, encoding, reply);
-    return reply.send(encoding.whole(encoded(await ask(undefined))));
+    if (asked.isStreamed) return this.#stream(ask, encoder, reply);
+    return reply.send(encoder.whole(await ask(undefined)));
   }
 
-  /** Has another node answer a request; undefined when it is answered here. */
-  async #pass(passed: PassedCompletion): Promise<HttpAnswer | undefined> {
+  /**
+   * Sends a request to another node, placed as `llm_call` is; undefined when it is answered here.
+   * @throws AdapterError NO_CAPACITY, NODE_UNREACHABLE, NODE_LOST
+   */
+  async #pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { caller, ended, isEncrypted }: Admitted,
+    repeatKey: string | undefined,
+  ): Promise<HttpAnswer | undefined> {
     try {
-      return await passOn(passed, this.#options.services.cluster);
+      const trace = traceIn(request.headers);
+      const passage = this.#services.cluster.passageFor({ name: 'llm_call', request: {}, caller, trace, repeatKey });
+      return await passage?.send({ ...contentOf(request), isEncrypted, gone: goneSignal(request, reply, ended) });
     } catch (error) {
-      throw this.#record(error, passed.request.body, passed.caller);
+      throw this.#record(error, request.body, caller);
     }
   }
 
   /** A failure before any part of the answer is sent with a status of its own; after that it ends the stream. */
-  async #stream(ask: Ask, encoding: AnswerEncoding, reply: FastifyReply): Promise<FastifyReply> {
-    const { secrets } = this.#options.services;
+  async #stream(ask: Ask, encoder: AnswerEncoder, reply: FastifyReply): Promise<FastifyReply> {
     const stream = new EventStream();
-    const send = (events: readonly object[]) => {
-      for (const event of events) stream.send(event);
+    const send = (event: AnswerEvent) => {
+      for (const object of encoder.encode(event)) stream.send(object);
     };
-    const onChunk = (text: string) => {
-      if (!stream.hasBegun) send(encoding.begin());
-      send(encoding.piece(text));
+    const sendText = (text: string) => {
+      if (!stream.hasBegun) send({ type: 'begun' });
+      send({ type: 'text', text });
     };
-    const ended = ask(onChunk).then((answer) => {
-      if (!stream.hasBegun) onChunk(answer.content);
-      send(encoding.end(encoded(answer)));
-      stream.end(encoding.hasDoneMark);
+    const ended = ask(sendText).then((answer) => {
+      if (!stream.hasBegun) sendText(answer.content);
+      send({ type: 'done', answer });
+      stream.end(encoder.hasDoneMark);
     });
     try {
       await Promise.race([stream.begun, ended]);
@@ -232,9 +224,10 @@ export class OpenAiEndpoint {
       stream.destroy();
       throw error;
     }
-    if (!stream.hasBegun) send(encoding.begin());
-    ended.catch((error: unknown) => {
-      send(encoding.fail(secrets.value(openAiFailure(this.#known(error)).body.error)));
+    if (!stream.hasBegun) send({ type: 'begun' });
+    ended.catch((thrown: unknown) => {
+      const { error } = openAiFailure(this.#known(thrown)).body;
+      send({ type: 'failed', error: this.#services.secrets.value(error) });
       stream.end(false);
     });
     return reply.type('text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(stream.body);
@@ -250,7 +243,7 @@ export class OpenAiEndpoint {
     if (isRepeated(known)) reply.header('x-retry-suppressed', 'true');
     if (retryAfterSeconds === undefined) reply.header('x-should-retry', 'false');
     else reply.header('retry-after', String(retryAfterSeconds));
-    reply.header('cache-control', 'no-store').code(status).send(this.#options.services.secrets.value(body));
+    reply.header('cache-control', 'no-store').code(status).send(this.#services.secrets.value(body));
   };
 
   /** Converts an error for clients: details of internal errors are only logged. */
@@ -261,18 +254,12 @@ export class OpenAiEndpoint {
       return new AdapterError('PAYLOAD_TOO_LARGE', `the request has more than ${MAX_BODY_BYTES} bytes`);
     if (statusCode === 415) return new AdapterError('INVALID_REQUEST', 'the content type must be application/json');
     if (statusCode !== undefined && statusCode < 500) return new AdapterError('INVALID_REQUEST', message);
-    this.#options.log.error('a request failed unexpectedly', { error: stack ?? String(error) });
+    this.#log.error('a request failed unexpectedly', { error: stack ?? String(error) });
     return new AdapterError('INTERNAL', 'internal error; the log has the details');
   }
 }
 
-type Ask = (onText: CompletionListener['onText']) => Promise<Completion>;
-
-const encoded = ({ content, usage, worktree }: Completion): EncodedAnswer => ({
-  content,
-  usage,
-  extra: worktree ? { worktree } : {},
-});
+type Ask = (onText: CompletionListener['onText']) => Promise<CompletionAnswer>;
 
 /** The models of the endpoint run in directories of the daemon's user, and make worktrees there. */
 const notForUsers = (user: string): AdapterError =>

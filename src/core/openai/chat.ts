@@ -3,12 +3,14 @@ import { z } from 'zod';
 import type { LlmUsage } from '../llm/answer.js';
 import type { LlmMessage } from '../llm/messages.js';
 import {
-  type AnswerEncoding,
+  type AnswerEncoder,
+  type AnswerEvent,
+  type AnswerFrame,
   ANY_OBJECT,
   assertNoToolNeeded,
   commonFields,
+  type CompletionAnswer,
   type CompletionRequest,
-  type EncodedAnswer,
   flag,
   invalid,
   jsonSchema,
@@ -17,15 +19,6 @@ import {
   text,
   unknownFields,
 } from './completion-request.js';
-import type { OpenAiError } from './failure.js';
-
-/** Fields that all objects of one answer share. */
-interface ChatFrame {
-  readonly id: string;
-  /** In seconds since 1970. */
-  readonly created: number;
-  readonly model: string;
-}
 
 /** Token counts in the format of the API; unknown counts are omitted. */
 const toUsage = ({
@@ -46,42 +39,43 @@ const toUsage = ({
  * Encodes an answer as a chat completion, whole or in chunks. Source:
  * https://platform.openai.com/docs/api-reference/chat
  */
-export class ChatEncoding implements AnswerEncoding {
+export class ChatEncoder implements AnswerEncoder {
   readonly hasDoneMark = true;
-  readonly #frame: ChatFrame;
+  readonly #frame: AnswerFrame;
   readonly #includesUsage: boolean;
 
-  constructor(frame: ChatFrame, includesUsage: boolean) {
+  constructor(frame: AnswerFrame, includesUsage: boolean) {
     this.#frame = frame;
     this.#includesUsage = includesUsage;
   }
 
-  whole({ content, usage, extra }: EncodedAnswer): object {
+  whole({ content, usage, worktree }: CompletionAnswer): object {
     const { id, created, model } = this.#frame;
     const choice = { index: 0, message: { role: 'assistant', content }, logprobs: null, finish_reason: 'stop' };
     const frame = { id, object: 'chat.completion', created, model };
-    return { ...frame, choices: [choice], ...(usage && { usage: toUsage(usage) }), ...extra };
+    return { ...frame, choices: [choice], ...(usage && { usage: toUsage(usage) }), ...(worktree && { worktree }) };
   }
 
-  begin(): readonly object[] {
-    return [this.#chunk({ role: 'assistant', content: '' }, null)];
-  }
-
-  piece(content: string): readonly object[] {
-    return [this.#chunk({ content }, null)];
+  encode(event: AnswerEvent): readonly object[] {
+    switch (event.type) {
+      case 'begun':
+        return [this.#chunk({ role: 'assistant', content: '' }, null)];
+      case 'text':
+        return [this.#chunk({ content: event.text }, null)];
+      case 'done':
+        return this.#end(event.answer);
+      case 'failed':
+        return [{ error: event.error }];
+    }
   }
 
   /** Clients fail without `finish_reason` or without `choices`. */
-  end({ usage, extra }: Omit<EncodedAnswer, 'content'>): readonly object[] {
+  #end({ usage, worktree }: CompletionAnswer): readonly object[] {
     const stop = this.#chunk({}, 'stop');
-    const hasExtra = Object.keys(extra).length > 0;
-    const usageField = this.#includesUsage && usage ? { usage: toUsage(usage) } : {};
-    if (!hasExtra && Object.keys(usageField).length === 0) return [stop];
-    return [stop, { ...this.#base(), choices: [], ...usageField, ...extra }];
-  }
-
-  fail(error: OpenAiError): readonly object[] {
-    return [{ error }];
+    const told = this.#includesUsage ? usage : undefined;
+    if (!told && !worktree) return [stop];
+    const last = { ...this.#base(), choices: [] };
+    return [stop, { ...last, ...(told && { usage: toUsage(told) }), ...(worktree && { worktree }) }];
   }
 
   #chunk(delta: object, finish: 'stop' | null): object {

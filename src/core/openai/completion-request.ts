@@ -104,26 +104,45 @@ function needsTool(choice: unknown): boolean {
 export const invalid = (field: string, why: string): AdapterError =>
   new AdapterError('INVALID_REQUEST', field === '' ? why : `${field}: ${why}`, { details: { field } });
 
-/** An answer before it is encoded for one of the APIs. */
-export interface EncodedAnswer {
+/** The changes of a run in its worktree, in wire format. */
+export interface WorktreeReport {
+  readonly changes: readonly { readonly path: string; readonly status: string }[];
+  readonly patch: string;
+  /** Why some changes may be missing. */
+  readonly warning?: string;
+}
+
+/** The answer to a request. */
+export interface CompletionAnswer {
   readonly content: string;
   /** Undefined when the tool reports none. */
   readonly usage: LlmUsage | undefined;
-  /** Extension fields that are added to the answer. */
-  readonly extra: object;
+  /** An extension of this endpoint; undefined unless it was requested. */
+  readonly worktree: WorktreeReport | undefined;
 }
 
-/** Encodes answers for one of OpenAI's APIs: as one object, or as events, in this order. */
-export interface AnswerEncoding {
+/** What a streamed answer consists of: `begun` is first, `done` or `failed` last. */
+export type AnswerEvent =
+  | { readonly type: 'begun' }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'done'; readonly answer: CompletionAnswer }
+  | { readonly type: 'failed'; readonly error: OpenAiError };
+
+/** What all objects of one answer share. */
+export interface AnswerFrame {
+  /** Unique. */
+  readonly id: string;
+  /** In seconds since 1970. */
+  readonly created: number;
+  readonly model: string;
+}
+
+/** Encodes one answer for one of OpenAI's APIs. */
+export interface AnswerEncoder {
   /** Whether `[DONE]` follows the last event. */
   readonly hasDoneMark: boolean;
-  whole(answer: EncodedAnswer): object;
-  /** Events before the first piece of the answer. */
-  begin(): readonly object[];
-  /** Events for a piece of the answer. */
-  piece(text: string): readonly object[];
-  /** Events after the last piece. */
-  end(answer: Omit<EncodedAnswer, 'content'>): readonly object[];
-  /** Events of a failure after `begin`; nothing follows them. */
-  fail(error: OpenAiError): readonly object[];
+  /** The whole answer as one object. */
+  whole(answer: CompletionAnswer): object;
+  /** The objects to stream for an event. */
+  encode(event: AnswerEvent): readonly object[];
 }

@@ -3,12 +3,14 @@ import { z } from 'zod';
 import type { LlmUsage } from '../llm/answer.js';
 import type { LlmMessage } from '../llm/messages.js';
 import {
-  type AnswerEncoding,
+  type AnswerEncoder,
+  type AnswerEvent,
+  type AnswerFrame,
   ANY_OBJECT,
   assertNoToolNeeded,
   commonFields,
+  type CompletionAnswer,
   type CompletionRequest,
-  type EncodedAnswer,
   flag,
   invalid,
   jsonSchema,
@@ -18,15 +20,6 @@ import {
   unknownFields,
 } from './completion-request.js';
 import type { OpenAiError } from './failure.js';
-
-/** Facts about a response that are known before its answer. */
-interface ResponseFrame {
-  /** Unique; the ids of the response and its message are derived from it. */
-  readonly id: string;
-  /** In seconds since 1970. */
-  readonly created: number;
-  readonly model: string;
-}
 
 /**
  * Token counts in the format of the API, which requires every count: unknown counts are 0. Null when all are unknown.
@@ -52,21 +45,38 @@ const TEXT_POSITION = { output_index: 0, content_index: 0 };
  * Encodes an answer as a response with one message, whole or in events. Source:
  * https://platform.openai.com/docs/api-reference/responses
  */
-export class ResponsesEncoding implements AnswerEncoding {
+export class ResponsesEncoder implements AnswerEncoder {
   readonly hasDoneMark = false;
-  readonly #frame: ResponseFrame;
+  /** The ids of the response and its message are derived from its id. */
+  readonly #frame: AnswerFrame;
   #sequence = 0;
   #text = '';
 
-  constructor(frame: ResponseFrame) {
+  constructor(frame: AnswerFrame) {
     this.#frame = frame;
   }
 
-  whole({ content, usage, extra }: EncodedAnswer): object {
-    return { ...this.#response('completed', [this.#message('completed', content)], usage), ...extra };
+  whole({ content, usage, worktree }: CompletionAnswer): object {
+    const response = this.#response('completed', [this.#message('completed', content)], usage);
+    return { ...response, ...(worktree && { worktree }) };
   }
 
-  begin(): readonly object[] {
+  encode(event: AnswerEvent): readonly object[] {
+    switch (event.type) {
+      case 'begun':
+        return this.#begin();
+      case 'text':
+        this.#text += event.text;
+        return [this.#event('response.output_text.delta', { ...this.#position(), delta: event.text, logprobs: [] })];
+      case 'done':
+        // Everything that was streamed is the content.
+        return this.#end({ ...event.answer, content: this.#text });
+      case 'failed':
+        return this.#fail(event.error);
+    }
+  }
+
+  #begin(): readonly object[] {
     const response = this.#response('in_progress', []);
     const item = this.#message('in_progress');
     return [
@@ -77,15 +87,10 @@ export class ResponsesEncoding implements AnswerEncoding {
     ];
   }
 
-  piece(text: string): readonly object[] {
-    this.#text += text;
-    return [this.#event('response.output_text.delta', { ...this.#position(), delta: text, logprobs: [] })];
-  }
-
-  end({ usage, extra }: Omit<EncodedAnswer, 'content'>): readonly object[] {
-    const text = this.#text;
+  #end(answer: CompletionAnswer): readonly object[] {
+    const text = answer.content;
     const item = this.#message('completed', text);
-    const response = { ...this.#response('completed', [item], usage), ...extra };
+    const response = this.whole(answer);
     return [
       this.#event('response.output_text.done', { ...this.#position(), text, logprobs: [] }),
       this.#event('response.content_part.done', { ...this.#position(), part: textPart(text) }),
@@ -95,7 +100,7 @@ export class ResponsesEncoding implements AnswerEncoding {
   }
 
   /** Some clients expect a response that has failed, others an event of the type `error`. */
-  fail(error: OpenAiError): readonly object[] {
+  #fail(error: OpenAiError): readonly object[] {
     const { code, message } = error;
     const failed = { ...this.#response('failed', []), error: { code, message } };
     return [this.#event('response.failed', { response: failed }), this.#event('error', { error })];

@@ -6,11 +6,16 @@ import { linkSignals } from '../../core/abort.js';
 import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { callIdFrom, ID_BYTES } from '../../core/ids.js';
-import { type AnswerFormat, lastBlock, type LlmUsage } from '../../core/llm/answer.js';
+import { type AnswerFormat, lastBlock } from '../../core/llm/answer.js';
 import { llmError } from '../../core/llm/failure.js';
 import type { ModelRegistry, ModelSettings } from '../../core/llm/settings.js';
 import { taskPrompt } from '../../core/llm/messages.js';
-import { type CompletionRequest, invalid } from '../../core/openai/completion-request.js';
+import {
+  type CompletionAnswer,
+  type CompletionRequest,
+  invalid,
+  type WorktreeReport,
+} from '../../core/openai/completion-request.js';
 import { FailureMemory, hasRun, unknownModel } from '../../core/openai/failure.js';
 import { type OutputLimits, OutputWindow } from '../../core/output/output-window.js';
 import type { SecretMask } from '../../core/secrets.js';
@@ -103,23 +108,6 @@ export interface CompletionListener {
   readonly repeatKey: string | undefined;
 }
 
-/** The result of a completion. */
-export interface Completion {
-  readonly content: string;
-  /** Undefined when the tool reports none. */
-  readonly usage: LlmUsage | undefined;
-  /** Undefined unless it was requested. */
-  readonly worktree: WorktreeReport | undefined;
-}
-
-/** The changes of a run in its worktree, in wire format. */
-export interface WorktreeReport {
-  readonly changes: readonly { readonly path: string; readonly status: string }[];
-  readonly patch: string;
-  /** Why some changes may be missing. */
-  readonly warning?: string;
-}
-
 /** A model as it is listed. */
 export interface ListedModel {
   readonly id: string;
@@ -169,14 +157,14 @@ export class Completions implements AsyncDisposable {
    * @throws AdapterError INVALID_REQUEST, BAD_DIRECTORY, LLM_…, SHUTTING_DOWN; `details.is_repeated` is true for the
    *   remembered failure of an earlier run
    */
-  async complete(request: CompletionRequest, listener: CompletionListener): Promise<Completion> {
+  async complete(request: CompletionRequest, listener: CompletionListener): Promise<CompletionAnswer> {
     const { repeatKey } = listener;
     const failure = repeatKey === undefined ? undefined : this.#failures.recall(repeatKey, performance.now());
     if (failure) throw repeated(failure);
     try {
-      const completion = await this.#run(request, listener);
+      const answer = await this.#run(request, listener);
       if (repeatKey !== undefined) this.#failures.forget(repeatKey);
-      return completion;
+      return answer;
     } catch (error) {
       const isRemembered = repeatKey !== undefined && error instanceof AdapterError && hasRun(error.details ?? {});
       if (isRemembered && !listener.signal.aborted) this.#failures.remember(repeatKey, error, performance.now());
@@ -184,7 +172,7 @@ export class Completions implements AsyncDisposable {
     }
   }
 
-  async #run(request: CompletionRequest, listener: CompletionListener): Promise<Completion> {
+  async #run(request: CompletionRequest, listener: CompletionListener): Promise<CompletionAnswer> {
     const answering = this.#answer(request, listener);
     const settled = answering.catch(() => undefined);
     this.#active.add(settled);
@@ -203,7 +191,10 @@ export class Completions implements AsyncDisposable {
     await Promise.all(this.#active);
   }
 
-  async #answer(request: CompletionRequest, { principal, signal, onText }: CompletionListener): Promise<Completion> {
+  async #answer(
+    request: CompletionRequest,
+    { principal, signal, onText }: CompletionListener,
+  ): Promise<CompletionAnswer> {
     const model = this.#find(request.model);
     assertQuestion(request.messages);
     this.#assertFormat(request, model);

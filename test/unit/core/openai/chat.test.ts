@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { AdapterError, type ErrorCode } from '../../../../src/core/errors.js';
-import { ChatEncoding, parseChatRequest } from '../../../../src/core/openai/chat.js';
+import { ChatEncoder, parseChatRequest } from '../../../../src/core/openai/chat.js';
+import type { CompletionAnswer } from '../../../../src/core/openai/completion-request.js';
 import type { LlmUsage } from '../../../../src/core/llm/answer.js';
 import { openAiFailure } from '../../../../src/core/openai/failure.js';
 
@@ -137,7 +138,9 @@ describe('a chat request', () => {
 
 describe('an answer', () => {
   const content = 'a';
-  const whole = (usage: LlmUsage | undefined) => new ChatEncoding(FRAME, false).whole({ content, usage, extra: {} });
+  const worktree = { changes: [], patch: '' };
+  const whole = (usage: LlmUsage | undefined) =>
+    new ChatEncoder(FRAME, false).whole({ content, usage, worktree: undefined });
 
   it('has no usage unless it was told', () => {
     expect(whole(undefined)).not.toHaveProperty('usage');
@@ -153,17 +156,20 @@ describe('an answer', () => {
 
   it('streamed, has a last chunk without choices only for what belongs there', () => {
     const usage = { prompt_tokens: 1 };
-    expect(new ChatEncoding(FRAME, false).end({ usage, extra: {} })).toHaveLength(1);
-    expect(new ChatEncoding(FRAME, true).end({ usage: undefined, extra: {} })).toHaveLength(1);
-    expect(new ChatEncoding(FRAME, false).end({ usage, extra: { worktree: {} } })[1]).toMatchObject({
-      choices: [],
-      worktree: {},
-    });
-    expect(new ChatEncoding(FRAME, true).end({ usage, extra: {} })[1]).toMatchObject({
+    const end = (includesUsage: boolean, answer: Partial<CompletionAnswer>) =>
+      new ChatEncoder(FRAME, includesUsage).encode({
+        type: 'done',
+        answer: { content, usage: undefined, worktree: undefined, ...answer },
+      });
+    expect(end(false, { usage })).toHaveLength(1);
+    expect(end(true, {})).toHaveLength(1);
+    expect(end(false, { usage, worktree })[1]).toMatchObject({ choices: [], worktree });
+    expect(end(false, { usage, worktree })[1]).not.toHaveProperty('usage');
+    expect(end(true, { usage })[1]).toMatchObject({
       choices: [],
       usage: { prompt_tokens: 1 },
     });
-    expect(new ChatEncoding(FRAME, true).piece('a')).toMatchObject([{ usage: null }]);
+    expect(new ChatEncoder(FRAME, true).encode({ type: 'text', text: 'a' })).toMatchObject([{ usage: null }]);
   });
 });
 

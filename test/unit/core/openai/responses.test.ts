@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseResponsesRequest, ResponsesEncoding } from '../../../../src/core/openai/responses.js';
+import { parseResponsesRequest, ResponsesEncoder } from '../../../../src/core/openai/responses.js';
 
 const ASKED = { model: 'm', input: 'hello' };
 const SCHEMA = { type: 'object' };
@@ -90,12 +90,19 @@ describe('a streamed response', () => {
   const typesOf = (events: readonly object[]) => events.map((event) => (event as { type: string }).type);
 
   it('has every event that clients wait for, numbered', () => {
-    const encoding = new ResponsesEncoding(frame);
+    const encoder = new ResponsesEncoder(frame);
     const events = [
-      ...encoding.begin(),
-      ...encoding.piece('a'),
-      ...encoding.piece('b'),
-      ...encoding.end({ usage: { prompt_tokens: 1, completion_tokens: 2, cached_tokens: 1 }, extra: {} }),
+      ...encoder.encode({ type: 'begun' }),
+      ...encoder.encode({ type: 'text', text: 'a' }),
+      ...encoder.encode({ type: 'text', text: 'b' }),
+      ...encoder.encode({
+        type: 'done',
+        answer: {
+          content: 'b',
+          usage: { prompt_tokens: 1, completion_tokens: 2, cached_tokens: 1 },
+          worktree: undefined,
+        },
+      }),
     ];
     expect(typesOf(events)).toEqual([
       'response.created',
@@ -122,16 +129,16 @@ describe('a streamed response', () => {
   });
 
   it('says in both ways that it has failed', () => {
-    const encoding = new ResponsesEncoding(frame);
+    const encoder = new ResponsesEncoder(frame);
     const error = { message: 'CLI failed', type: 'server_error', code: 'llm_failed', param: null };
-    expect(encoding.fail(error)).toMatchObject([
+    expect(encoder.encode({ type: 'failed', error })).toMatchObject([
       { type: 'response.failed', response: { status: 'failed', error: { code: 'llm_failed', message: 'CLI failed' } } },
       { type: 'error', error },
     ]);
   });
 
   it('has no usage that nobody has told', () => {
-    expect(new ResponsesEncoding(frame).whole({ content: 'a', usage: undefined, extra: {} })).toMatchObject({
+    expect(new ResponsesEncoder(frame).whole({ content: 'a', usage: undefined, worktree: undefined })).toMatchObject({
       usage: null,
     });
   });
