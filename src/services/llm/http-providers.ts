@@ -1,5 +1,6 @@
 import type { APIError, OpenAI } from 'openai';
 
+import { linkSignals } from '../../core/abort.js';
 import { AdapterError } from '../../core/errors.js';
 import {
   type CompletionPart,
@@ -118,7 +119,8 @@ export class HttpProviders {
     if (!availability.available && !(name in DEFAULT_URLS)) throw unavailable(availability.reason);
     if (model === undefined) throw unavailable(`no model: the request names none, and llm.${name}.model is not set`);
     const late = AbortSignal.timeout(question.timeoutMs);
-    const signal = AbortSignal.any([question.signal, late]);
+    using ending = linkSignals(question.signal, late);
+    const { signal } = ending;
     try {
       const client = await openAiClient(name, { ...settings, model });
       const body = { model, messages: [...question.messages] };

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { onAbort } from '../../core/abort.js';
+import { linkSignals, onAbort } from '../../core/abort.js';
 import { AdapterError, type ErrorDetails } from '../../core/errors.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import { LIMIT_KEYS, type Limits } from '../../core/limits.js';
@@ -39,11 +39,15 @@ interface SemaphoreLimits {
   readonly queueLimit: number;
 }
 
-/** Limits the concurrent runs of one tool: each takes hundreds of megabytes. The others wait in a FIFO queue. */
+/**
+ * Limits the concurrent runs of one tool: each takes hundreds of megabytes. The others wait in a FIFO queue. The limit is
+ * that of the last call, so that a reload of the configuration takes effect.
+ */
 export class Semaphore {
   readonly #name: string;
   readonly #waiting: (() => void)[] = [];
   #acquired = 0;
+  #concurrency = 0;
 
   /** @param name of the tool, for messages */
   constructor(name: string) {
@@ -56,21 +60,28 @@ export class Semaphore {
    */
   async acquire({ concurrency, queueLimit }: SemaphoreLimits, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
+    this.#concurrency = concurrency;
+    this.#admit();
     if (this.#acquired < concurrency) this.#acquired += 1;
     else if (this.#waiting.length >= queueLimit) throw this.#refusal(queueLimit);
     else await this.#wait(signal);
     let isReleased = false;
     return () => {
-      if (!isReleased) this.#release();
+      if (isReleased) return;
       isReleased = true;
+      this.#acquired -= 1;
+      this.#admit();
     };
   }
 
-  /** The first waiter gets the slot. */
-  #release(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#acquired -= 1;
+  /** The first waiters get the free slots. */
+  #admit(): void {
+    while (this.#acquired < this.#concurrency) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#acquired += 1;
+      next();
+    }
   }
 
   #wait(signal: AbortSignal): Promise<void> {
@@ -173,9 +184,10 @@ export class ShellProviders {
   async #acquireSlot({ name, settings }: ShellProvider, { signal, timeoutMs }: LlmQuestion): Promise<() => void> {
     const { concurrency, queueLimit } = this.#options.settings();
     const limits = { concurrency: settings.concurrency ?? concurrency, queueLimit };
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    // `AbortSignal.any` would keep the time-out only weakly: on Node.js 20 it is lost with the next garbage collection.
+    using inTime = linkSignals(signal, AbortSignal.timeout(timeoutMs));
     try {
-      return await this.#semaphoreOf(name).acquire(limits, inTime);
+      return await this.#semaphoreOf(name).acquire(limits, inTime.signal);
     } catch (error) {
       if (error instanceof AdapterError) throw error;
       const details = { provider: 'shell', shell_provider: name };

@@ -1,8 +1,14 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 import { describe, expect, it } from 'vitest';
 
-import { Semaphore } from '../../../../src/services/llm/shell-providers.js';
+import { ShellCatalogue } from '../../../../src/services/llm/shell-catalogue.js';
+import { Semaphore, ShellProviders } from '../../../../src/services/llm/shell-providers.js';
+import { shellSettings } from '../../../support/llm/llm-settings.js';
 
 const never = new AbortController().signal;
+const nextTurn = () => new Promise((resolve) => void setImmediate(resolve));
 const LIMITS = { concurrency: 2, queueLimit: 2 };
 
 describe('Semaphore', () => {
@@ -50,5 +56,66 @@ describe('Semaphore', () => {
     leave();
     (await next)();
     await expect(turnstile.acquire(limits, controller.signal)).rejects.toThrow('enough');
+  });
+
+  it('lets nobody in beyond a limit that was lowered', async () => {
+    const semaphore = new Semaphore('tool');
+    const [first, second] = [await semaphore.acquire(LIMITS, never), await semaphore.acquire(LIMITS, never)];
+    const entered: number[] = [];
+    const lowered = { concurrency: 1, queueLimit: 2 };
+    const third = semaphore.acquire(lowered, never).then((release) => {
+      entered.push(3);
+      return release;
+    });
+    first();
+    await nextTurn();
+    expect(entered).toEqual([]);
+    second();
+    (await third)();
+  });
+
+  it('lets those that wait in first when the limit was raised', async () => {
+    const semaphore = new Semaphore('tool');
+    const entered: number[] = [];
+    const enter = async (number: number, concurrency: number) => {
+      const release = await semaphore.acquire({ concurrency, queueLimit: 2 }, never);
+      entered.push(number);
+      return release;
+    };
+    const first = await enter(1, 1);
+    const second = enter(2, 1);
+    const third = enter(3, 2);
+    (await second)();
+    (await third)();
+    expect(entered).toEqual([1, 2, 3]);
+    first();
+  });
+});
+
+describe('a call that waits for a tool', () => {
+  it('runs into its time-out, also after a garbage collection', async () => {
+    setFlagsFromString('--expose_gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const settings = () => ({
+      concurrency: 0,
+      queueLimit: 1,
+      skipCli: false,
+      shellProviders: { busy: shellSettings({ command: process.execPath }) },
+    });
+    const catalogue = new ShellCatalogue(settings as never, '');
+    const shells = new ShellProviders({ catalogue, settings } as never);
+    const question = {
+      messages: [{ role: 'user', content: 'hello' }],
+      model: undefined,
+      cwd: '/',
+      timeoutMs: 100,
+      isStreamed: false,
+      signal: never,
+    } as const;
+    const asking = shells.ask('busy', question, () => undefined);
+    const failed = expect(asking).rejects.toMatchObject({ code: 'LLM_TIMEOUT' });
+    await nextTurn();
+    collectGarbage();
+    await failed;
   });
 });
