@@ -17,13 +17,14 @@ import {
   type LlmSettings,
 } from '../../core/llm/settings.js';
 import type { LlmUsage } from '../../core/llm/answer.js';
+import type { Secret } from '../../core/secret.js';
 import type { Availability, EmitLlmEvent, LlmQuestion, LlmReply } from './providers.js';
 
 /**
  * Returns a fetch whose responses fail when their body exceeds a size, in bytes. Redirects are not followed: the answer
  * of another host is not trusted.
  */
-export function boundedFetch(maxBytes: number): typeof fetch {
+function boundedFetch(maxBytes: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, { ...init, redirect: 'error' });
     const { status, statusText, headers } = response;
@@ -58,25 +59,48 @@ const NO_KEY = 'none';
 /** Largest answer of a service, in bytes: the same bound as for a tool's output. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** Creates a client of a service that implements OpenAI's protocol. The package is loaded on first use. */
-async function openAiClient(
-  name: HttpProviderName,
-  { baseUrl, apiKey, model, maxRetries, apiVersion = AZURE_API_VERSION }: HttpProviderSettings,
-): Promise<OpenAI> {
-  const { AzureOpenAI, OpenAI: Client } = await import('openai');
-  const common = {
+/** Options of every client, so that the daemon's environment and log have no part in it. */
+const clientOptions = (apiKey: Secret | undefined, maxRetries: number, maxBytes: number) =>
+  ({
     apiKey: apiKey?.reveal() ?? NO_KEY,
     maxRetries,
     // Otherwise the package would log the answers of the service.
     logLevel: 'off',
-    fetch: boundedFetch(MAX_RESPONSE_BYTES),
-  } as const;
-  if (name === 'azure') return new AzureOpenAI({ ...common, endpoint: baseUrl, apiVersion, deployment: model });
+    fetch: boundedFetch(maxBytes),
+  }) as const;
+
+/**
+ * Creates a client of a service that implements OpenAI's protocol. The package is loaded on first use: most daemons
+ * never need it.
+ * @param baseUrl undefined for OpenAI's own
+ * @param maxBytes largest answer
+ */
+export async function openAiClient(
+  baseUrl: string | undefined,
+  apiKey: Secret | undefined,
+  maxRetries: number,
+  maxBytes: number,
+): Promise<OpenAI> {
+  const { OpenAI: Client } = await import('openai');
+  const options = clientOptions(apiKey, maxRetries, maxBytes);
+  // With undefined, the package would read the environment.
+  return new Client({ ...options, baseURL: baseUrl ?? null, organization: null, project: null });
+}
+
+/** Creates the client of a configured service. */
+async function clientOf(
+  name: HttpProviderName,
+  { baseUrl, apiKey, model, maxRetries, apiVersion = AZURE_API_VERSION }: HttpProviderSettings,
+): Promise<OpenAI> {
+  if (name === 'azure') {
+    const { AzureOpenAI } = await import('openai');
+    const options = clientOptions(apiKey, maxRetries, MAX_RESPONSE_BYTES);
+    return new AzureOpenAI({ ...options, endpoint: baseUrl, apiVersion, deployment: model });
+  }
   const url = baseUrl ?? DEFAULT_URLS[name];
   // Ollama is configured by its root URL, below which it serves several protocols.
-  const baseURL = name === 'ollama' && url !== undefined ? `${url.replace(/\/(v1\/?)?$/, '')}/v1` : url;
-  // With undefined, the package would read the environment.
-  return new Client({ ...common, baseURL: baseURL ?? null, organization: null, project: null });
+  const serviceUrl = name === 'ollama' && url !== undefined ? `${url.replace(/\/(v1\/?)?$/, '')}/v1` : url;
+  return openAiClient(serviceUrl, apiKey, maxRetries, MAX_RESPONSE_BYTES);
 }
 
 /** Calls HTTP services that implement OpenAI's protocol. */
@@ -122,7 +146,7 @@ export class HttpProviders {
     using ending = linkSignals(question.signal, late);
     const { signal } = ending;
     try {
-      const client = await openAiClient(name, { ...settings, model });
+      const client = await clientOf(name, { ...settings, model });
       const body = { model, messages: [...question.messages] };
       const reply = question.isStreamed
         ? await stream(client, body, signal, emit)
@@ -175,49 +199,34 @@ async function complete(client: OpenAI, body: Body, signal: AbortSignal): Promis
 }
 
 async function stream(client: OpenAI, body: Body, signal: AbortSignal, emit: EmitLlmEvent): Promise<LlmReply> {
+  let content = '';
+  let usage: LlmUsage | undefined;
+  let model: string | null = null;
+  let hasBegun = false;
+  let isFinished = false;
+  for await (const part of streamedParts(client, body, signal)) {
+    const text = part.choice?.content ?? '';
+    hasBegun = true;
+    isFinished ||= part.choice?.finishReason !== undefined;
+    model ??= part.model;
+    usage = part.usage ?? usage;
+    content += text;
+    if (text !== '') emit({ type: 'text', text });
+  }
+  if (!hasBegun) throw new NoCompletionError('a stream without an event');
+  if (!isFinished) throw new NoCompletionError('a stream that ends without a finish_reason, before the answer does');
+  return { content: content.trim(), usage, model, session: null, isText: false };
+}
+
+/** The events of a stream. */
+async function* streamedParts(client: OpenAI, body: Body, signal: AbortSignal): AsyncGenerator<CompletionPart> {
   const events = await client.chat.completions.create(
     { ...body, stream: true, stream_options: { include_usage: true } },
     { signal },
   );
-  const reply = new StreamedReply();
-  for await (const event of events) {
-    const text = reply.add(readCompletionEvent(event));
-    if (text !== '') emit({ type: 'text', text });
-  }
+  for await (const event of events) yield readCompletionEvent(event);
   // The package ends a cancelled stream as if it were complete.
   signal.throwIfAborted();
-  return reply.whole();
-}
-
-/** The reply of a stream, as far as it has arrived. */
-class StreamedReply {
-  #content = '';
-  #usage: LlmUsage | undefined;
-  #model: string | null = null;
-  #hasBegun = false;
-  #isFinished = false;
-
-  /** Adds an event; returns its text. */
-  add({ choice, usage, model }: CompletionPart): string {
-    const text = choice?.content ?? '';
-    this.#hasBegun = true;
-    this.#model ??= model;
-    this.#usage = usage ?? this.#usage;
-    this.#isFinished ||= choice?.finishReason !== undefined;
-    this.#content += text;
-    return text;
-  }
-
-  /**
-   * The reply, after the last event.
-   * @throws NoCompletionError when the stream was cut off
-   */
-  whole(): LlmReply {
-    if (!this.#hasBegun) throw new NoCompletionError('a stream without an event');
-    if (!this.#isFinished)
-      throw new NoCompletionError('a stream that ends without a finish_reason, before the answer does');
-    return { content: this.#content.trim(), usage: this.#usage, model: this.#model, session: null, isText: false };
-  }
 }
 
 /** The message of an error with its causes: "Connection error." alone is not helpful. */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type OpenAI from 'openai';
 
 import { LOCAL_PRINCIPAL } from '../../core/principal.js';
@@ -16,7 +18,7 @@ import type { Secret } from '../../core/secret.js';
 import { randomBytes } from '../../engine/system/random.js';
 import type { Reviewer } from '../confirmations/confirmation.js';
 import type { LlmCalls } from './calls.js';
-import { boundedFetch } from './http-providers.js';
+import { openAiClient } from './http-providers.js';
 
 /** Largest answer of the server, in bytes: a verdict takes about one hundred. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
@@ -37,7 +39,7 @@ export class OpenAiReviewer implements Reviewer {
   async review(question: ReviewQuestion, signal: AbortSignal): Promise<ReviewVerdict> {
     const messages = buildReview(question, randomBytes(ID_BYTES).toString('hex'));
     if (!messages) throw new Error('the command is too long to be reviewed');
-    const client = await this.#connect();
+    const client = await openAiClient(this.#baseUrl, this.#apiKey, 0, MAX_RESPONSE_BYTES);
     const { choice, choiceCount } = await this.#ask(client, messages, signal);
     const isWhole = choiceCount === 1 && choice.finishReason === 'stop';
     const verdict = isWhole ? readReview(choice.content) : undefined;
@@ -53,21 +55,6 @@ export class OpenAiReviewer implements Reviewer {
     } catch (error) {
       throw explainUnreadable(error);
     }
-  }
-
-  /** Creates the client. The package is loaded on first use: most daemons never need it. */
-  async #connect(): Promise<OpenAI> {
-    const { OpenAI: Client } = await import('openai');
-    return new Client({
-      baseURL: this.#baseUrl,
-      apiKey: this.#apiKey?.reveal() ?? 'none',
-      // The daemon's environment must not have any effect.
-      organization: null,
-      project: null,
-      maxRetries: 0,
-      logLevel: 'off',
-      fetch: boundedFetch(MAX_RESPONSE_BYTES),
-    });
   }
 }
 
@@ -104,5 +91,57 @@ export class ProviderReviewer implements Reviewer {
     const verdict = readReview(content);
     if (!verdict) throw new Error('its answer is not one JSON object with verdict and reason');
     return verdict;
+  }
+}
+
+/** Most verdicts that are kept; beyond that, the oldest are dropped. */
+const MAX_VERDICTS = 500;
+
+interface KeptVerdict {
+  readonly verdict: ReviewVerdict;
+  /** On the monotonic clock, in milliseconds. */
+  readonly givenAt: number;
+}
+
+/** Keeps the verdicts of reviewing models for a while: an identical question gets an identical answer without a call. */
+export class ReviewCache {
+  readonly #maxAgeMs: () => number;
+  readonly #kept = new Map<string, KeptVerdict>();
+
+  constructor(maxAgeMs: () => number) {
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  /**
+   * Returns a reviewer that answers repeated questions from the cache. Failures are not kept.
+   * @param identity tells apart reviewers whose verdicts may differ
+   */
+  wrap(reviewer: Reviewer, identity: string): Reviewer {
+    return {
+      name: reviewer.name,
+      review: async (question, signal) => {
+        const key = createHash('sha256')
+          .update(JSON.stringify([identity, question]))
+          .digest('hex');
+        const known = this.#find(key);
+        if (known) return known;
+        const verdict = await reviewer.review(question, signal);
+        this.#keep(key, verdict);
+        return verdict;
+      },
+    };
+  }
+
+  #find(key: string): ReviewVerdict | undefined {
+    const kept = this.#kept.get(key);
+    const isFresh = kept !== undefined && performance.now() - kept.givenAt < this.#maxAgeMs();
+    return isFresh ? kept.verdict : undefined;
+  }
+
+  #keep(key: string, verdict: ReviewVerdict): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, { verdict, givenAt: performance.now() });
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MAX_VERDICTS && oldest !== undefined) this.#kept.delete(oldest);
   }
 }

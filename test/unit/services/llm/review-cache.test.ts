@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import type { ReviewQuestion } from '../../../../src/core/review.js';
-import { ReviewCache } from '../../../../src/services/confirmations/review-cache.js';
+import { ReviewCache } from '../../../../src/services/llm/review.js';
 import type { Reviewer } from '../../../../src/services/confirmations/confirmation.js';
 
 const { signal } = new AbortController();
