@@ -218,15 +218,32 @@ async function stream(client: OpenAI, body: Body, signal: AbortSignal, emit: Emi
   return { content: content.trim(), usage, model, session: null, isText: false };
 }
 
-/** The events of a stream. */
+/** Time a service has to end its stream after the end of the answer, in milliseconds: the same as for a tool. */
+const FINISH_GRACE_MS = 5000;
+
+/** The events of a stream. One that stays open after the end of the answer is ended here. */
 async function* streamedParts(client: OpenAI, body: Body, signal: AbortSignal): AsyncGenerator<CompletionPart> {
-  const events = await client.chat.completions.create(
-    { ...body, stream: true, stream_options: { include_usage: true } },
-    { signal },
-  );
-  for await (const event of events) yield readCompletionEvent(event);
-  // The package ends a cancelled stream as if it were complete.
-  signal.throwIfAborted();
+  const enough = new AbortController();
+  using ending = linkSignals(signal, enough.signal);
+  let graceTimer: NodeJS.Timeout | undefined;
+  try {
+    const events = await client.chat.completions.create(
+      { ...body, stream: true, stream_options: { include_usage: true } },
+      { signal: ending.signal },
+    );
+    for await (const event of events) {
+      const part = readCompletionEvent(event);
+      yield part;
+      if (part.choice?.finishReason === undefined) continue;
+      graceTimer ??= setTimeout(() => {
+        enough.abort();
+      }, FINISH_GRACE_MS);
+    }
+    // The package ends a cancelled stream as if it were complete.
+    signal.throwIfAborted();
+  } finally {
+    clearTimeout(graceTimer);
+  }
 }
 
 /** The message of an error with its causes: "Connection error." alone is not helpful. */
