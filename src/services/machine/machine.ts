@@ -17,7 +17,6 @@ import { ownUserName } from '../../engine/system/own-user.js';
 import type { Commands } from '../commands/commands.js';
 import type { ClusterPort, RegistryState } from '../cluster-port.js';
 import type { LlmCalls } from '../llm/calls.js';
-import type { Providers } from '../llm/providers.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { KeptResult } from './kept-result.js';
 
