@@ -2,25 +2,8 @@ import { z } from 'zod';
 
 import { markdownTable } from '../markdown.js';
 import { confirmationInfo, judgedCommand } from '../protocol/confirmations.js';
+import { choicesOf, isBound, jsonSchemaOf, type SchemaNode } from '../protocol/json-schema.js';
 import { checkpointInfo, commandResult, sessionInfo } from '../protocol/results.js';
-
-/** The part of a JSON Schema that the documentation shows. */
-interface SchemaNode {
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, SchemaNode>>;
-  readonly additionalProperties?: SchemaNode | boolean;
-  readonly required?: readonly string[];
-  readonly items?: SchemaNode;
-  readonly anyOf?: readonly SchemaNode[];
-  readonly enum?: readonly unknown[];
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly description?: string;
-}
 
 /** One field of a message in the documentation. */
 interface FieldRow {
@@ -33,8 +16,7 @@ interface FieldRow {
 
 /** The fields of a message; nested fields follow their parent. */
 function listFields(schema: z.ZodType): readonly FieldRow[] {
-  // As input, because the output of an optional field's transformation cannot be derived from its schema.
-  return rowsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as SchemaNode, '');
+  return rowsOf(jsonSchemaOf(schema), '');
 }
 
 function rowsOf(node: SchemaNode, prefix: string): FieldRow[] {
@@ -51,12 +33,6 @@ function rowsOf(node: SchemaNode, prefix: string): FieldRow[] {
 
 function nestedRows(node: SchemaNode, name: string): FieldRow[] {
   return node.items ? rowsOf(node.items, `${name}[].`) : rowsOf(node, `${name}.`);
-}
-
-/** Alternatives of a field, each a schema of one type. */
-function choicesOf(node: SchemaNode): readonly SchemaNode[] {
-  if (node.anyOf) return node.anyOf.flatMap(choicesOf);
-  return Array.isArray(node.type) ? node.type.map((type: string) => ({ ...node, type })) : [node];
 }
 
 function typeOf(node: SchemaNode): string {
@@ -79,12 +55,10 @@ function describeText({ format, pattern, minLength, maxLength }: SchemaNode): st
   return minLength === 1 ? ', not empty' : '';
 }
 
-/** JSON Schema gives every integer the bounds of a double, which carry no information. */
 function describeRange({ minimum, maximum }: SchemaNode): string {
-  const isBounded = (bound: number | undefined) => bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
-  if (isBounded(minimum) && isBounded(maximum)) return `, ${minimum} to ${maximum}`;
-  if (isBounded(minimum)) return `, at least ${minimum}`;
-  return isBounded(maximum) ? `, at most ${maximum}` : '';
+  if (isBound(minimum) && isBound(maximum)) return `, ${minimum} to ${maximum}`;
+  if (isBound(minimum)) return `, at least ${minimum}`;
+  return isBound(maximum) ? `, at most ${maximum}` : '';
 }
 
 /** Schemas that several messages share; each is described once. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { confirmationInfo, judgedCommand } from '../protocol/confirmations.js';
+import { isBound, simplifySchema } from '../protocol/json-schema.js';
 import { type RequestName, requests } from '../protocol/requests.js';
 import {
   checkpointInfo,
@@ -85,48 +86,18 @@ export function protocolSchemas({ target, bytes }: SchemaStyle): ProtocolSchemas
   });
   const reference = (schema: z.ZodType) => ({ $ref: referenceTo(names.get(schema) ?? '') });
   return {
-    schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, plain(schema) as JsonSchema])),
+    schemas: simplifyEach(schemas),
     inputOf: (name) => reference(requests[name].input),
     outputOf: (name) => reference(requests[name].output),
     eventOf: (name) => reference(events[name].schema),
   };
 }
 
-/** Keys that a schema below `components` does not have. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', '$id', 'id']);
+const simplifyEach = (schemas: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, simplifySchema(schema, isNoise) as JsonSchema]),
+  );
 
-/**
- * Returns a schema without what only zod needs to say: names of its own, the bounds of a double, and null for fields
- * that may be absent, which counts as absent for every field.
- */
-function plain(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(plain);
-  if (typeof node !== 'object' || node === null) return node;
-  const { properties, ...others } = node as JsonSchema & { readonly properties?: JsonSchema };
-  const { required = [] } = others as { readonly required?: readonly string[] };
-  const kept = Object.entries(others).filter(([key, value]) => !LEFT_OUT.has(key) && !isBoundOfDouble(value));
-  return {
-    ...Object.fromEntries(kept.map(([key, value]) => [key, plain(value)])),
-    ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, field]) => [
-          name,
-          plain(required.includes(name) ? field : withoutNull(field as JsonSchema)),
-        ]),
-      ),
-    }),
-  };
-}
-
-const isBoundOfDouble = (value: unknown): boolean => Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
-
-function withoutNull(field: JsonSchema): JsonSchema {
-  const { anyOf, type, ...others } = field as JsonSchema & { readonly anyOf?: readonly JsonSchema[] };
-  if (Array.isArray(type)) return { ...others, type: onlyOne(type.filter((one) => one !== 'null')) };
-  if (!anyOf) return field;
-  const choices = anyOf.filter((choice) => choice['type'] !== 'null');
-  const [only] = choices;
-  return choices.length === 1 && only ? { ...withoutNull(only), ...others } : { anyOf: choices, ...others };
-}
-
-const onlyOne = <T>(list: readonly T[]): T | readonly T[] | undefined => (list.length === 1 ? list[0] : list);
+/** Keywords that only zod needs, and the bounds of a double. */
+const isNoise = (keyword: string, value: unknown): boolean =>
+  ['$schema', '$id', 'id'].includes(keyword) || (typeof value === 'number' && !isBound(value));

@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
+import { jsonSchemaOf, simplifySchema } from '../protocol/json-schema.js';
 import { type RequestInput, type RequestName, requests } from '../protocol/requests.js';
 import { MAX_TIMER_MS } from '../time.js';
 
@@ -26,43 +27,13 @@ const TECHNICAL_CEILING = MAX_TIMER_MS;
  * The schema of a tool's arguments for a model: without `null`, which optional fields also accept, and without noise.
  */
 function argumentSchema(input: z.ZodObject): ObjectSchema {
-  const schema = shown(z.toJSONSchema(input, { io: 'input' }) as Json) as ObjectSchema;
+  const schema = simplifySchema(jsonSchemaOf(input), isNoise) as ObjectSchema;
   const properties = Object.entries(schema.properties).filter(([name]) => !CLUSTER_FIELDS.has(name));
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-function shown(schema: Json): Json {
-  if (Array.isArray(schema)) return schema.map(shown);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { anyOf, type, ...rest } = schema;
-  const fields: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(rest)) if (!isNoise(key, value)) fields[key] = shownOf(key, value);
-  if (type !== undefined) fields['type'] = withoutNullType(type);
-  if (!Array.isArray(anyOf)) return fields;
-  const others = anyOf.filter((option) => !isNull(option)).map(shown);
-  const [only] = others;
-  // Keywords of the field itself take precedence over those of its type.
-  if (others.length === 1) return { ...(only as Record<string, Json>), ...fields };
-  return { ...fields, anyOf: others };
-}
-
-/** Fields of an object may have the same name as a keyword. */
-const shownOf = (key: string, value: Json): Json =>
-  key === 'properties' && typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, field]) => [name, shown(field)]))
-    : shown(value);
-
-const isNoise = (key: string, value: Json): boolean =>
-  HIDDEN_KEYWORDS.has(key) || (key === 'maximum' && typeof value === 'number' && value >= TECHNICAL_CEILING);
-
-function withoutNullType(type: Json): Json {
-  if (!Array.isArray(type)) return type;
-  const others = type.filter((name) => name !== 'null');
-  return others.length === 1 ? (others[0] ?? others) : others;
-}
-
-const isNull = (option: Json): boolean =>
-  typeof option === 'object' && option !== null && !Array.isArray(option) && option['type'] === 'null';
+const isNoise = (keyword: string, value: unknown): boolean =>
+  HIDDEN_KEYWORDS.has(keyword) || (keyword === 'maximum' && typeof value === 'number' && value >= TECHNICAL_CEILING);
 
 /** Effects of a tool, for clients that decide whether a model may call it. The terms are those of MCP. */
 interface ToolHints {
