@@ -6,23 +6,38 @@ import { choicesOf, isBound, jsonSchemaOf, type SchemaNode } from './json-schema
 const FIELD = 'timeout_ms';
 const MS_PER_SECOND = 1000;
 
-/** Requests in which `timeout` is a name of `timeout_ms`, in seconds, as in the settings of LLM tools. */
-const IN_SECONDS: ReadonlySet<string> = new Set(['llm_call', 'llm_stream']);
+/** Unit of `timeout`: some take it for seconds, and others for milliseconds. */
+type TimeoutUnit = 'seconds' | 'milliseconds';
+
+/** Unit of `timeout` in the requests that have it, as the settings of LLM tools do. */
+const TIMEOUT_UNITS: Readonly<Record<string, TimeoutUnit>> = { llm_call: 'seconds', llm_stream: 'seconds' };
+
+/** Takes `timeout` out of a payload that has `timeout_ms` instead. */
+function resolveAliases(
+  { shape }: z.ZodObject,
+  name: string,
+  payload: unknown,
+  unit: TimeoutUnit | undefined = TIMEOUT_UNITS[name],
+): unknown {
+  if (!isObject(payload) || !Object.hasOwn(payload, 'timeout')) return payload;
+  if (!Object.hasOwn(shape, FIELD) || Object.hasOwn(shape, 'timeout')) return payload;
+  const { timeout, ...rest } = payload;
+  // `null` counts as absent.
+  if (timeout === undefined || timeout === null) return rest;
+  return { ...rest, [FIELD]: toTimeoutMs(name, timeout, rest[FIELD] ?? undefined, unit) };
+}
 
 /**
- * Takes `timeout` out of a request that has `timeout_ms`. In `llm_call` and `llm_stream` it is the same in seconds. In others
- * it is refused: some mean seconds by it, and others milliseconds.
- * @param name the request
- * @throws AdapterError INVALID_REQUEST when it is given in another request, or beside `timeout_ms`
+ * Converts `timeout` to milliseconds.
+ * @param given `timeout_ms` beside it
+ * @throws AdapterError INVALID_REQUEST when it has no unit, or is not the same value in the unit of `timeout_ms`
  */
-function resolveAliases(schema: z.ZodObject, name: string, payload: unknown): unknown {
-  if (!isNamed(payload) || !isRenamed(schema)) return payload;
-  const { timeout, ...rest } = payload;
-  if (timeout === undefined || timeout === null) return rest;
-  if (!IN_SECONDS.has(name)) throw refused(name, `there is no field "timeout": give \`${FIELD}\`, in milliseconds`);
-  if (isGiven(payload, FIELD))
+function toTimeoutMs(name: string, timeout: unknown, given: unknown, unit: TimeoutUnit | undefined): unknown {
+  if (unit === undefined) throw refused(name, `there is no field "timeout": give \`${FIELD}\`, in milliseconds`);
+  if (given !== undefined && (unit !== 'milliseconds' || given !== timeout)) {
     throw refused(name, `\`timeout\` and \`${FIELD}\` mean the same: give only \`${FIELD}\``);
-  return { ...rest, [FIELD]: typeof timeout === 'number' ? Math.ceil(timeout * MS_PER_SECOND) : timeout };
+  }
+  return unit === 'seconds' && typeof timeout === 'number' ? Math.ceil(timeout * MS_PER_SECOND) : timeout;
 }
 
 const refused = (name: string, message: string): AdapterError =>
@@ -30,22 +45,21 @@ const refused = (name: string, message: string): AdapterError =>
     details: { problems: [{ field: 'timeout', message }] },
   });
 
-const isNamed = (payload: unknown): payload is Readonly<Record<string, unknown>> =>
-  typeof payload === 'object' && payload !== null && Object.hasOwn(payload, 'timeout');
-
-/** Whether `timeout` stands for a field of the schema, and is none itself. */
-const isRenamed = ({ shape }: z.ZodObject): boolean => Object.hasOwn(shape, FIELD) && !Object.hasOwn(shape, 'timeout');
-
-/** `null` counts as absent. */
-const isGiven = (payload: object, field: string): boolean =>
-  Object.hasOwn(payload, field) && ((payload as Record<string, unknown>)[field] ?? undefined) !== undefined;
+const isObject = (payload: unknown): payload is Readonly<Record<string, unknown>> =>
+  typeof payload === 'object' && payload !== null;
 
 /**
  * Parses the payload of a request. Fields with an alternative name are accepted under both.
  * @param name the request, for the message
+ * @param unit unit of `timeout`; @default that of the request
  */
-export function parsePayload<T extends z.ZodObject>(schema: T, name: string, payload: unknown): z.output<T> {
-  const input = resolveAliases(schema, name, payload ?? {});
+export function parsePayload<T extends z.ZodObject>(
+  schema: T,
+  name: string,
+  payload: unknown,
+  unit?: TimeoutUnit,
+): z.output<T> {
+  const input = resolveAliases(schema, name, payload ?? {}, unit);
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => describeIssue(issue, schema, input));

@@ -19,7 +19,7 @@ import { waitingRequests } from './requests/waiting.js';
 import { watchingRequests } from './requests/watching.js';
 import { tokenRequests } from './requests/tokens.js';
 
-export { typedInput, type TypedInput } from './requests/terminal.js';
+export type { TypedInput } from './requests/terminal.js';
 
 /**
  * All requests of the protocol with their input and output schemas, in the order of the documentation. Server and

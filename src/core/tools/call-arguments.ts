@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
-import { AdapterError } from '../errors.js';
 import { parsePayload } from '../protocol/problems.js';
+import { requests } from '../protocol/requests.js';
 import type { Tool } from './tool.js';
 import { TOOL_SETS, WORKSPACE } from './tools.js';
 import type { ToolSet } from './tool-sets.js';
@@ -9,33 +9,23 @@ import type { ToolSet } from './tool-sets.js';
 type Json = z.core.util.JSONType;
 type Schema = Readonly<Record<string, Json>>;
 
-/** Other names of arguments that every tool accepts, for models that guess; the schemas show only the real names. */
-const ALIASES: Readonly<Record<string, string>> = { timeout: 'timeout_ms' };
-
 /**
  * Parses the arguments that a model sent for a tool. Values of another type are converted where only one meaning is
  * possible: `"5000"` for a number, `"true"` for a boolean, JSON text for a list or a map, a number for text.
  * @throws AdapterError INVALID_REQUEST, with the invalid fields
  */
 export function parseArguments(tool: Tool, args: unknown): Readonly<Record<string, unknown>> {
-  const converted = convert(args ?? {}, tool.schema as Schema);
-  return parsePayload(tool.input, tool.name, isMap(converted) ? withRealNames(tool, converted) : converted);
+  const given = parsePayload(tool.input, tool.name, convert(args ?? {}, acceptedSchema(tool)), 'milliseconds');
+  // What the request demands beyond the types of these fields.
+  parsePayload(requests[tool.request].input, tool.name, tool.toPayload(given));
+  return given;
 }
 
-function withRealNames(tool: Tool, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { shape } = tool.input;
-  const renamed = { ...args };
-  for (const [alias, name] of Object.entries(ALIASES)) {
-    if (!(alias in args) || alias in shape || !(name in shape)) continue;
-    const value = convert(args[alias], tool.schema.properties[name] as Schema);
-    if (args[name] !== undefined && args[name] !== value) {
-      throw new AdapterError('INVALID_REQUEST', `${tool.name}: ${alias} and ${name} mean the same; give ${name} alone`);
-    }
-    renamed[name] = value;
-    // oxlint-disable-next-line typescript/no-dynamic-delete -- a copy of its own, of two known names
-    delete renamed[alias];
-  }
-  return renamed;
+/** The schema with `timeout`, which models guess, and which means milliseconds to them as all times of tools do. */
+function acceptedSchema({ schema }: Tool): Schema {
+  const { properties } = schema;
+  const { timeout_ms: timeout } = properties;
+  return { ...schema, properties: { ...(timeout !== undefined && { timeout }), ...properties } };
 }
 
 /**

@@ -1,17 +1,14 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 import { jsonSchemaOf, simplifySchema } from '../protocol/json-schema.js';
-import { type RequestInput, type RequestName, requests } from '../protocol/requests.js';
-import { MAX_TIMER_MS } from '../time.js';
-
-type Json = z.core.util.JSONType;
+import { type Request, type RequestInput, type RequestName, requests } from '../protocol/requests.js';
 
 /** A JSON Schema of an object: draft 2020-12. */
 export interface ObjectSchema {
   type: 'object';
-  properties: Record<string, Json>;
+  properties: Record<string, z.core.util.JSONType>;
   required?: string[];
-  [keyword: string]: Json | undefined;
+  [keyword: string]: z.core.util.JSONType | undefined;
 }
 
 /** Keywords that cost a model tokens without information: an error names the problem when a value violates one. */
@@ -20,12 +17,9 @@ const HIDDEN_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'pattern', 'pro
 /** Fields that are not shown: a daemon alone refuses them. */
 const CLUSTER_FIELDS: ReadonlySet<string> = new Set(['node', 'placement']);
 
-/** Numbers from this value on are technical ceilings (timers, safe integers), in the unit of the field. */
-const TECHNICAL_CEILING = MAX_TIMER_MS;
+/** Maxima from this value on are not shown: they are far from what a model gives, in the unit of the field. */
+const DISTANT_MAXIMUM = 100_000;
 
-/**
- * The schema of a tool's arguments for a model: without `null`, which optional fields also accept, and without noise.
- */
 function argumentSchema(input: z.ZodObject): ObjectSchema {
   const schema = simplifySchema(jsonSchemaOf(input), isNoise) as ObjectSchema;
   const properties = Object.entries(schema.properties).filter(([name]) => !CLUSTER_FIELDS.has(name));
@@ -33,7 +27,7 @@ function argumentSchema(input: z.ZodObject): ObjectSchema {
 }
 
 const isNoise = (keyword: string, value: unknown): boolean =>
-  HIDDEN_KEYWORDS.has(keyword) || (keyword === 'maximum' && typeof value === 'number' && value >= TECHNICAL_CEILING);
+  HIDDEN_KEYWORDS.has(keyword) || (keyword === 'maximum' && typeof value === 'number' && value >= DISTANT_MAXIMUM);
 
 /** Effects of a tool, for clients that decide whether a model may call it. The terms are those of MCP. */
 interface ToolHints {
@@ -71,61 +65,91 @@ export interface Tool {
   toPayload(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
 }
 
-/** A tool whose definition differs from its request. */
-interface ToolShape<N extends RequestName, S extends z.ZodObject> {
-  readonly request: N;
+/**
+ * A field of a tool: `true` for the field of the request as it is, a text for other words, a schema for one that the request
+ * does not have or that is narrower for models.
+ */
+type Field = true | string | z.ZodType;
+
+type Fields<N extends RequestName, F> = {
+  readonly [K in keyof F]: K extends keyof Request<N> ? Field : z.ZodType;
+};
+
+type Arguments<N extends RequestName, F> = {
+  readonly [K in keyof F]: F[K] extends z.ZodType
+    ? z.output<F[K]>
+    : K extends keyof Request<N>
+      ? Request<N>[K]
+      : undefined;
+};
+
+/** What a tool adds to its request. */
+interface ToolEntry<N extends RequestName, F> {
   /** @default the name of the request */
   readonly name?: string;
   readonly formerNames?: readonly string[];
   readonly title: string;
   readonly description: string | ((start: string) => string);
-  readonly input: S;
+  /** The fields that are offered, in this order; @default all of the request */
+  readonly fields?: F;
+  /** Values of the payload where the model gives none. */
+  readonly defaults?: Partial<RequestInput<N>>;
+  /** Makes the payload of arguments that are not its fields as they are. */
+  readonly payload?: (args: Arguments<N, F>) => Partial<RequestInput<N>>;
+  /** Effects that the facts of the request do not tell. */
   readonly hints?: Partial<ToolHints>;
   readonly isMain?: boolean;
-  readonly toPayload: (args: z.output<S>) => RequestInput<N>;
 }
 
-const NO_HINTS: ToolHints = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: false,
-};
-
-/** Hints of a tool that only reads. */
-export const LOOKS: Partial<ToolHints> = { readOnlyHint: true, idempotentHint: true };
-/** Hints of a tool that runs arbitrary commands. */
-export const RUNS: Partial<ToolHints> = { destructiveHint: true, openWorldHint: true };
-
-/** Defines a tool whose arguments differ from those of its request. */
-export function defineTool<N extends RequestName, S extends z.ZodObject>(shape: ToolShape<N, S>): Tool {
-  const { request, title, input, name = request, formerNames = [], hints, isMain = false, description } = shape;
+/** Makes a tool of a request. Its schemas are made when they are first used. */
+export function toolOf<N extends RequestName, const F extends Fields<N, F>>(
+  request: N,
+  { name = request, formerNames = [], title, description, fields, ...entry }: ToolEntry<N, F>,
+): Tool {
+  let input: z.ZodObject | undefined;
   let schema: ObjectSchema | undefined;
   return {
     request,
-    title,
-    input,
     name,
     formerNames,
-    isMain,
-    get schema() {
-      return (schema ??= argumentSchema(input));
-    },
-    hints: { ...NO_HINTS, ...hints },
+    title,
     describe: (start) => (typeof description === 'string' ? description : description(start)),
-    // The arguments were parsed with the schema of this shape.
-    toPayload: (args) => shape.toPayload(args as z.output<S>),
+    get input() {
+      return (input ??= inputOf(request, fields));
+    },
+    get schema() {
+      return (schema ??= argumentSchema(this.input));
+    },
+    hints: hintsOf(request, entry.hints),
+    isMain: entry.isMain ?? false,
+    toPayload: (args) => {
+      // The arguments were parsed with the schema of these fields.
+      const payload: Payload = entry.payload?.(args as Arguments<N, F>) ?? args;
+      const filledIn = Object.entries<unknown>(entry.defaults ?? {}).map(
+        ([field, value]) => [field, payload[field] ?? value] as const,
+      );
+      return { ...payload, ...Object.fromEntries(filledIn) };
+    },
   };
 }
 
-/** Defines a tool with the arguments of its request. */
-export const toolOf = <N extends RequestName>(
-  request: N,
-  shape: Pick<ToolShape<N, z.ZodObject>, 'title' | 'description' | 'hints'>,
-): Tool =>
-  defineTool({
-    ...shape,
-    request,
-    input: requests[request].input as z.ZodObject,
-    toPayload: (args) => args as RequestInput<N>,
+type Payload = Readonly<Record<string, unknown>>;
+
+function inputOf(request: RequestName, fields: Readonly<Record<string, Field>> | undefined): z.ZodObject {
+  const { shape }: z.ZodObject = requests[request].input;
+  const offered = fields ?? Object.fromEntries(Object.keys(shape).map((name) => [name, true] as const));
+  const schemas = Object.entries(offered).map(([name, field]) => {
+    if (field instanceof z.ZodType) return [name, field];
+    const own = shape[name] as z.ZodType;
+    return [name, field === true ? own : own.describe(field)];
   });
+  return z.strictObject(Object.fromEntries(schemas) as z.ZodRawShape);
+}
+
+/** A request that is safe to repeat and not recorded each time only reads. What else is known comes from the tool. */
+function hintsOf(request: RequestName, known: Partial<ToolHints> = {}): ToolHints {
+  const { repeat, recorded } = requests[request];
+  const isSafe = repeat === 'safe';
+  const readOnlyHint = known.readOnlyHint ?? (isSafe && recorded === 'refusals');
+  return { readOnlyHint, destructiveHint: !readOnlyHint, idempotentHint: isSafe, openWorldHint: false, ...known };
+}

@@ -47,11 +47,8 @@ const typing = {
   eof: optional(z.boolean()).describe('Then signal end of input'),
 };
 
-/** `send_input` for clients that can only send text. */
-export const typedInput = z.strictObject(typing).refine(namesATarget, TARGET_MISSING);
-
 /** Text for a terminal. */
-export type TypedInput = z.output<typeof typedInput>;
+export type TypedInput = z.output<z.ZodObject<typeof typing>>;
 
 /** The requests about the terminal of a session, and about streamed input. */
 export const terminalRequests = defineRequests({
