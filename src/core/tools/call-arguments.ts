@@ -1,13 +1,9 @@
-import type { z } from 'zod';
-
+import type { SchemaNode } from '../protocol/json-schema.js';
 import { parsePayload } from '../protocol/problems.js';
 import { requests } from '../protocol/requests.js';
 import type { Tool } from './tool.js';
 import { TOOL_SETS, WORKSPACE } from './tools.js';
 import type { ToolSet } from './tool-sets.js';
-
-type Json = z.core.util.JSONType;
-type Schema = Readonly<Record<string, Json>>;
 
 /**
  * Parses the arguments that a model sent for a tool. Values of another type are converted where only one meaning is
@@ -22,84 +18,70 @@ export function parseArguments(tool: Tool, args: unknown): Readonly<Record<strin
 }
 
 /** The schema with `timeout`, which models guess, and which means milliseconds to them as all times of tools do. */
-function acceptedSchema({ schema }: Tool): Schema {
-  const { properties } = schema;
+function acceptedSchema({ schema }: Tool): SchemaNode {
+  const { properties = {} } = schema as SchemaNode;
   const { timeout_ms: timeout } = properties;
-  return { ...schema, properties: { ...(timeout !== undefined && { timeout }), ...properties } };
-}
-
-/**
- * Converts a value to the type in its schema, or returns it unchanged where that is ambiguous; parsing then reports the
- * problem.
- */
-function convert(value: unknown, schema: Schema): unknown {
-  const converter = CONVERTERS.get(schema['type']);
-  return converter ? converter(value, schema) : value;
-}
-
-/** Converters by the type in the schema. */
-const CONVERTERS: ReadonlyMap<unknown, (value: unknown, schema: Schema) => unknown> = new Map([
-  ['integer', toNumber],
-  ['number', toNumber],
-  ['boolean', toBoolean],
-  ['string', toText],
-  ['array', toList],
-  ['object', toMap],
-]);
-
-function toNumber(value: unknown): unknown {
-  return typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
-}
-
-function toBoolean(value: unknown): unknown {
-  if (value === 'true') return true;
-  return value === 'false' ? false : value;
-}
-
-function toText(value: unknown): unknown {
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-}
-
-function toList(value: unknown, { items }: Schema): unknown {
-  const list = typeof value === 'string' ? fromJson(value, Array.isArray) : value;
-  return Array.isArray(list) && isMap(items) ? list.map((item) => convert(item, asSchema(items))) : list;
-}
-
-function toMap(value: unknown, schema: Schema): unknown {
-  const map = typeof value === 'string' ? fromJson(value, isMap) : value;
-  return isMap(map) ? convertFields(map, schema) : map;
-}
-
-function convertFields(map: Readonly<Record<string, unknown>>, schema: Schema): Readonly<Record<string, unknown>> {
-  const properties = isMap(schema['properties']) ? schema['properties'] : {};
-  const others = schema['additionalProperties'];
-  const schemaOf = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : others);
-  return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => {
-      const field = schemaOf(name);
-      return [name, isMap(field) ? convert(value, field) : value];
-    }),
-  );
+  return { type: 'object', properties: { ...(timeout && { timeout }), ...properties } };
 }
 
 /** Decimal numbers as in JSON: no hexadecimal digits and no spaces, which would rather be text. */
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** Parses a text as JSON, if the result is of the wanted kind; otherwise returns the text. */
-function fromJson(text: string, isWanted: (value: unknown) => boolean): unknown {
+const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+/**
+ * Converts a value to the type in its schema, or returns it unchanged where that is ambiguous; parsing then reports the
+ * problem.
+ */
+function convert(value: unknown, schema: SchemaNode): unknown {
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return typeof value === 'string' && NUMBER.test(value) ? Number(value) : value;
+    case 'boolean':
+      return BOOLEANS.get(value) ?? value;
+    case 'string':
+      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    case 'array':
+      return convertList(fromJson(value, Array.isArray), schema);
+    case 'object':
+      return convertMap(fromJson(value, isMap), schema);
+    default:
+      return value;
+  }
+}
+
+const convertList = (list: unknown, { items = {} }: SchemaNode): unknown =>
+  Array.isArray(list) ? list.map((item) => convert(item, items)) : list;
+
+function convertMap(map: unknown, { properties = {}, additionalProperties: others }: SchemaNode): unknown {
+  if (!isMap(map)) return map;
+  const values = typeof others === 'object' ? others : {};
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [
+      name,
+      convert(value, Object.hasOwn(properties, name) ? (properties[name] ?? {}) : values),
+    ]),
+  );
+}
+
+/** Parses a text as JSON, if the result is of the wanted kind; otherwise returns the value. */
+function fromJson(value: unknown, isWanted: (parsed: unknown) => boolean): unknown {
+  if (typeof value !== 'string') return value;
   try {
-    const value = JSON.parse(text) as unknown;
-    return isWanted(value) ? value : text;
+    const parsed = JSON.parse(value) as unknown;
+    return isWanted(parsed) ? parsed : value;
   } catch {
     // Invalid JSON stays a text, which parsing rejects.
-    return text;
+    return value;
   }
 }
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const asSchema = (value: unknown): Schema => value as Schema;
 
 /**
  * Instructions for a model about all tools together.
