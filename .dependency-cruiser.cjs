@@ -74,7 +74,7 @@ module.exports = {
       '^src/services/http-exchange',
       '^src/transports/access\\.ts$',
       // An MCP server is the same one over standard input as over HTTP.
-      '^src/transports/mcp/(mcp-server|start-directory|tool-backend)',
+      '^src/transports/mcp/(mcp-server|start-directory|tool-call)',
     ]),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main\\.ts$' } },
   ],

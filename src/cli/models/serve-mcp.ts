@@ -8,8 +8,9 @@ import type { AdapterClient } from '../../client/index.js';
 import type { RequestInput, RequestName } from '../../core/protocol/requests.js';
 import type { ToolError } from '../../core/tools/answer.js';
 import type { ToolSet } from '../../core/tools/tool-sets.js';
-import { createCodec, createMcpServer, type Reply, type ToolBackend } from '../../transports/mcp/mcp-server.js';
+import { createCodec, createMcpServer } from '../../transports/mcp/mcp-server.js';
 import { StartDirectory } from '../../transports/mcp/start-directory.js';
+import type { Ask, Reply } from '../../transports/mcp/tool-call.js';
 import { type DaemonOptions, findDaemon, givenUrl } from '../connect/daemon-address.js';
 import type { Context } from '../console/context.js';
 import { UsageError } from '../console/failure.js';
@@ -42,7 +43,7 @@ const AWAY = Symbol('away');
  * Connection to a daemon that may start and stop at any time. A request without a daemon returns an error within two
  * seconds, and the next one tries again. A request that returned an error is never sent later.
  */
-class McpDaemon implements ToolBackend, AsyncDisposable {
+class McpDaemon implements AsyncDisposable {
   readonly #connect: ConnectDaemon;
   readonly #patienceMs: number;
   #url = 'its address';
@@ -75,15 +76,15 @@ class McpDaemon implements ToolBackend, AsyncDisposable {
     }
   }
 
-  async request(name: RequestName, payload: unknown): Promise<Reply> {
+  readonly ask: Ask = async (name, payload) => {
     // An existing connection is used without waiting: at shutdown, signals must be sent at once.
     const client = this.#connected?.isConnected === true ? this.#connected : await this.#wait();
     if ('error' in client) return client;
-    const asked = this.#ask(client, name, payload);
+    const asked = this.#request(client, name, payload);
     if (!ENDING.has(name)) return asked;
     this.#ending.add(asked);
     return asked.finally(() => this.#ending.delete(asked));
-  }
+  };
 
   async #wait(): Promise<AdapterClient | { readonly error: ToolError }> {
     const opened = this.#open().catch(() => undefined);
@@ -93,7 +94,7 @@ class McpDaemon implements ToolBackend, AsyncDisposable {
     return client ?? { error: this.#failure ?? this.#timeoutError() };
   }
 
-  async #ask(client: AdapterClient, name: RequestName, payload: unknown): Promise<Reply> {
+  async #request(client: AdapterClient, name: RequestName, payload: unknown): Promise<Reply> {
     const wasConnected = client.isConnected;
     const stop = new AbortController();
     const away = watchAbsence(client, PATIENCE_MS, stop.signal);
@@ -253,15 +254,15 @@ export async function serveMcp(options: McpOptions, context: Context): Promise<v
   // A separate connection, opened when there is something to decide: the daemon treats it as another client.
   await using operator = new McpDaemon((onAddress) => connectDaemon(options, context, operatorToken, onAddress));
   const serving = serve(context, {
-    backend: daemon,
+    ask: daemon.ask,
     version: context.version,
     role: undefined,
     tools: options.tools,
-    start: new StartDirectory({
-      chosen: options.cwd === undefined ? undefined : resolvePath(context.cwd, options.cwd),
-      own: context.cwd,
-    }),
-    operator: operatorToken === undefined ? undefined : { backend: operator, codec: createCodec() },
+    start: new StartDirectory(
+      options.cwd === undefined ? undefined : resolvePath(context.cwd, options.cwd),
+      context.cwd,
+    ),
+    operator: operatorToken === undefined ? undefined : { ask: operator.ask, codec: createCodec() },
   });
   void daemon.open().then((error) => {
     if (error)

@@ -21,9 +21,10 @@ import type { Services } from '../../services/services.js';
 import { dispatch } from '../dispatch.js';
 import type { Grant } from '../http/authentication.js';
 import { goneSignal, whenOver } from '../http/http-requests.js';
-import type { HttpClientOptions } from './client-options.js';
-import { createCodec, createMcpServer, type OperatorAccess, type ToolBackend } from './mcp-server.js';
+import type { McpClient } from './endpoint.js';
+import { createCodec, createMcpServer } from './mcp-server.js';
 import { StartDirectory } from './start-directory.js';
+import type { Ask } from './tool-call.js';
 
 /** Counts the open connections of a client, and signals when it has been disconnected for a while. */
 class OpenConnections implements Disposable {
@@ -210,26 +211,23 @@ const cancelledBy = (body: unknown): RequestId | undefined =>
 const SESSION_HEADER = 'mcp-session-id';
 const NO_SUCH_SESSION = { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } } as const;
 
-/** Dependencies of the answers. */
-export interface McpAnswersOptions {
-  readonly services: Services;
-  /** Version of the adapter. */
-  readonly version: string;
-  readonly log: Log;
-}
-
 /** What answers the requests of the endpoint: the MCP library, its sessions and the tools. */
 export class McpAnswers implements AsyncDisposable {
-  readonly #options: McpAnswersOptions;
+  readonly #services: Services;
+  /** Version of the adapter. */
+  readonly #version: string;
+  readonly #log: Log;
   readonly #sessions = new McpSessions();
   readonly #modern: McpHttpHandler;
   readonly #codec = createCodec();
 
-  constructor(options: McpAnswersOptions) {
-    this.#options = options;
+  constructor(services: Services, version: string, log: Log) {
+    this.#services = services;
+    this.#version = version;
+    this.#log = log;
     this.#modern = createMcpHandler(({ authInfo }) => this.#serverFor(authInfo?.extra as unknown as McpClient), {
       onerror: (error) => {
-        options.log.warn('an MCP request failed', { error: error.message });
+        log.warn('an MCP request failed', { error: error.message });
       },
     });
   }
@@ -250,7 +248,7 @@ export class McpAnswers implements AsyncDisposable {
       return known ?? Response.json(NO_SUCH_SESSION, { status: 404 });
     }
     if (isInitialize(body) && (await isLegacyRequest(asked, body))) {
-      this.#options.services.quotas.countRequest(grant.principal);
+      this.#services.quotas.countRequest(grant.principal);
       // Later requests of the session belong to other traces.
       const lasting = { ...client, trace: undefined };
       return this.#sessions.begin(asked, connection, (orphaned) => this.#serverFor(lasting, orphaned));
@@ -265,42 +263,28 @@ export class McpAnswers implements AsyncDisposable {
     orphaned?: () => AbortSignal,
   ): McpServer {
     return createMcpServer({
-      backend: this.#backendOf(principal, trace),
-      version: this.#options.version,
+      ask: this.#askAs(principal, trace),
+      version: this.#version,
       role: principal.role,
       tools,
-      start: new StartDirectory({ chosen: cwd }),
-      operator: operator && this.#operatorAccess(operator),
+      start: new StartDirectory(cwd),
+      operator: operator && { codec: this.#codec, ask: this.#askWhileActive(operator) },
       ...(orphaned && { orphaned }),
     });
   }
 
-  #operatorAccess(principal: Principal): OperatorAccess {
-    const { access } = this.#options.services;
-    const backend = this.#backendOf(principal);
-    const ended = { error: { code: 'UNAUTHORIZED', message: "the operator's token no longer counts" } };
-    // An MCP session may outlive the token that it was started with.
-    return {
-      codec: this.#codec,
-      backend: { request: async (...asked) => (access.isActive(principal) ? backend.request(...asked) : ended) },
-    };
-  }
-
-  #backendOf(principal: Principal, trace?: TraceCarrier): ToolBackend {
-    const { services, log } = this.#options;
+  #askAs(principal: Principal, own?: TraceCarrier): Ask {
+    const [services, log] = [this.#services, this.#log];
     const caller = { principal, sink: undefined, from: 'mcp' };
-    return {
-      request: (name, payload) => dispatch({ services, log, trace }, name, payload, caller),
-      within: (given) => this.#backendOf(principal, given),
-    };
+    return (name, payload, trace = own) => dispatch({ services, log, trace }, name, payload, caller);
   }
-}
 
-/** The options and the authentication of a request. */
-export interface McpClient extends HttpClientOptions {
-  readonly grant: Grant;
-  /** The trace that the headers of the request name. */
-  readonly trace: TraceCarrier | undefined;
+  /** An MCP session may outlive the operator's token that it was started with. */
+  #askWhileActive(principal: Principal): Ask {
+    const ask = this.#askAs(principal);
+    const ended = { error: { code: 'UNAUTHORIZED', message: "the operator's token no longer counts" } };
+    return async (...asked) => (this.#services.access.isActive(principal) ? ask(...asked) : ended);
+  }
 }
 
 /** Converts a request for the MCP library, which gets the parsed body beside it; its signal is aborted when the client disconnects. */

@@ -15,8 +15,6 @@ import {
 import type { Role } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { rolesFor } from '../../core/protocol/permissions.js';
-import type { RequestName } from '../../core/protocol/requests.js';
-import { type ToolError, toolFailure } from '../../core/tools/answer.js';
 import { parseArguments, toolInstructions } from '../../core/tools/call-arguments.js';
 import { findTool, TOOL_SETS } from '../../core/tools/tools.js';
 import type { ToolSet } from '../../core/tools/tool-sets.js';
@@ -24,38 +22,28 @@ import type { Tool } from '../../core/tools/tool.js';
 import type { TraceCarrier } from '../../core/traces.js';
 import type { StartDirectory } from './start-directory.js';
 import {
-  type CallContext,
-  callTool,
+  type Ask,
   continueWaiting,
+  makeCall,
   type Progress,
   questionFor,
   readDecision,
-  type ToolOutcome,
+  resultOf,
+  type ToolCall,
   type WaitingCommand,
 } from './tool-call.js';
-
-/** The result of a request: the daemon's answer, or an error. */
-export type Reply = object | { readonly error: ToolError };
-
-/** Executes the requests of tools: the daemon itself, or a client of one. */
-export interface ToolBackend {
-  /** Makes a request; returns its answer or its error. Never rejects. */
-  request(name: RequestName, payload: unknown): Promise<Reply>;
-  /** Returns the same backend for requests that belong to a trace. Undefined where traces are not passed on. */
-  within?(trace: TraceCarrier): ToolBackend;
-}
 
 /** Lets an operator decide at an MCP client. */
 export interface OperatorAccess {
   /** Decides with the operator's own token: the daemon lets no principal confirm its own request as an operator. */
-  readonly backend: ToolBackend;
+  readonly ask: Ask;
   /** Seals the state that a client returns after it has asked the person. */
   readonly codec: RequestStateCodec<WaitingCommand>;
 }
 
 /** Options of an MCP server. */
 interface McpServerOptions {
-  readonly backend: ToolBackend;
+  readonly ask: Ask;
   /** Version of the adapter. */
   readonly version: string;
   /** Role of the client's token: tools it may not call are not listed. Undefined when the role is unknown. */
@@ -102,7 +90,14 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   server.setRequestHandler('tools/call', async ({ params: { name, arguments: args } }, ctx) => {
     const tool = findTool(name, tools);
     if (!tool) throw unknownTool(name, tools);
-    return call(tool, args, ctx, { server, options, tools });
+    const has = (other: string) => findTool(other, tools) !== undefined;
+    const call = callOf(tool, has, ctx, capabilitiesOf(ctx, server), options);
+    try {
+      return await answer(call, args, ctx, operator);
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error;
+      return resultOf(call, {}, { error: error.toBody() });
+    }
   });
   server.setNotificationHandler('notifications/roots/list_changed', () => {
     start.forgetRoots();
@@ -127,90 +122,66 @@ function unknownTool(name: string, tools: readonly Tool[]): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found${elsewhere}; there are ${names}`);
 }
 
-/** State shared by the calls of one server. */
-interface Serving {
-  readonly server: McpServer['server'];
-  readonly options: McpServerOptions;
-  readonly tools: readonly Tool[];
-}
-
-/** Context of one call, with the means to ask its client. */
-interface ServedCall extends CallContext {
-  readonly ctx: ServerContext;
-  readonly capabilities: ClientCapabilities;
-  readonly operator: OperatorAccess | undefined;
-}
-
-async function call(
-  tool: Tool,
-  args: unknown,
-  ctx: ServerContext,
-  serving: Serving,
-): Promise<CallToolResult | InputRequiredResult> {
-  const { start, operator, orphaned } = serving.options;
-  const backend = tracedBackend(serving.options.backend, ctx.mcpReq);
-  const has = (name: string) => findTool(name, serving.tools) !== undefined;
-  const capabilities = capabilitiesOf(ctx, serving.server);
-  const canAsk = operator !== undefined && canShowForms(capabilities);
-  const listener = { signal: ctx.mcpReq.signal, orphaned: orphaned?.(), onProgress: progressOf(ctx.mcpReq) };
-  try {
-    return await answer(tool, args, { backend, start, listener, has, canAsk, ctx, capabilities, operator });
-  } catch (error) {
-    if (!(error instanceof AdapterError)) throw error;
-    return render({ isError: true, answer: toolFailure(error.toBody(), { tool: tool.name, payload: {}, has }) });
-  }
-}
-
-/** MCP names the trace of a request in `_meta`. Source: SEP-414 of the Model Context Protocol. */
-function tracedBackend(backend: ToolBackend, { _meta }: ServerContext['mcpReq']): ToolBackend {
-  const { traceparent, tracestate } = (_meta ?? {}) as TraceCarrier;
-  return (traceparent === undefined ? undefined : backend.within?.({ traceparent, tracestate })) ?? backend;
-}
-
 /** Answers a call, or continues one for which the person at the client was asked. */
-async function answer(tool: Tool, args: unknown, context: ServedCall): Promise<CallToolResult | InputRequiredResult> {
-  const { start, ctx, operator } = context;
-  const given = parseArguments(tool, args);
-  const waiting = operator && ctx.mcpReq.requestState<WaitingCommand>();
-  if (waiting) {
-    const decision = readDecision(ctx.mcpReq.inputResponses?.[QUESTION]);
-    return render(await continueWaiting(tool, waiting, { decision, operator: operator.backend }, context));
-  }
-  if (start.needsRoots && start.concerns(tool, given)) await askRoots(ctx, context.capabilities, start);
-  const outcome = await callTool(tool, given, context);
-  if (!('terms' in outcome)) return render(outcome);
-  if (!operator) throw new AdapterError('INTERNAL', 'a command waits for an operator who cannot be asked here');
-  return ask(tool, outcome, { ...context, operator });
+async function answer(
+  call: ToolCall,
+  args: unknown,
+  { mcpReq }: ServerContext,
+  operator: OperatorAccess | undefined,
+): Promise<CallToolResult | InputRequiredResult> {
+  const given = parseArguments(call.tool, args);
+  const waiting = operator && mcpReq.requestState<WaitingCommand>();
+  if (!waiting) return makeCall(call, given);
+  const decision = readDecision(mcpReq.inputResponses?.[QUESTION]);
+  return continueWaiting(call, waiting, { decision, operator: operator.ask });
 }
 
-/** Makes the client ask its person; a question that is too long is left to another operator. */
-async function ask(
+function callOf(
   tool: Tool,
+  has: ToolCall['has'],
+  ctx: ServerContext,
+  capabilities: ClientCapabilities,
+  { ask, start, operator, orphaned }: McpServerOptions,
+): ToolCall {
+  const { mcpReq } = ctx;
+  // MCP names the trace of a request in `_meta`. Source: SEP-414 of the Model Context Protocol.
+  const { traceparent, tracestate } = (mcpReq._meta ?? {}) as TraceCarrier;
+  const trace = traceparent === undefined ? undefined : { traceparent, tracestate };
+  return {
+    tool,
+    has,
+    start,
+    ask: (name, payload) => ask(name, payload, trace),
+    signal: mcpReq.signal,
+    orphaned: orphaned?.(),
+    onProgress: progressOf(mcpReq),
+    askRoots: () => askRoots(ctx, capabilities),
+    askPerson: operator && canShowForms(capabilities) ? (waiting) => askPerson(waiting, ctx, operator) : undefined,
+  };
+}
+
+/** Makes the client ask its person; undefined for a question that is too long. */
+async function askPerson(
   waiting: WaitingCommand,
-  context: ServedCall & { readonly operator: OperatorAccess },
-): Promise<CallToolResult | InputRequiredResult> {
-  const { operator, ctx } = context;
+  ctx: ServerContext,
+  { codec }: OperatorAccess,
+): Promise<InputRequiredResult | undefined> {
   const question = questionFor(waiting.payload, waiting.terms);
-  if (!question) {
-    return render(await continueWaiting(tool, waiting, { decision: undefined, operator: operator.backend }, context));
-  }
+  if (!question) return undefined;
   return inputRequired({
     inputRequests: { [QUESTION]: inputRequired.elicit(question) },
-    requestState: await operator.codec.mint(waiting, ctx),
+    requestState: await codec.mint(waiting, ctx),
   });
 }
 
 /**
  * Requests the client's roots. Only clients of revisions before 2026-07-28 can be asked while they wait for an answer.
  */
-async function askRoots(ctx: ServerContext, capabilities: ClientCapabilities, start: StartDirectory): Promise<void> {
-  if (capabilities.roots === undefined || isModern(ctx)) {
-    start.noteRoots(undefined);
-    return;
-  }
+async function askRoots(ctx: ServerContext, capabilities: ClientCapabilities): Promise<unknown> {
+  if (capabilities.roots === undefined || isModern(ctx)) return undefined;
   const asked = ctx.mcpReq.send({ method: 'roots/list' }, { timeout: ROOTS_MS });
   // A client that announces roots and does not return them has none.
-  start.noteRoots(await asked.catch(() => undefined));
+  return asked.catch(() => undefined);
 }
 
 const isModern = ({ mcpReq }: ServerContext): boolean => mcpReq.envelope !== undefined;
@@ -237,9 +208,3 @@ function progressOf({ _meta, notify }: ServerContext['mcpReq']): ((progress: Pro
     notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }
-
-/** Text only: `structuredContent` would double each message, and only tools with an output schema need it. */
-const render = ({ isError, answer }: ToolOutcome): CallToolResult => ({
-  content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
-  ...(isError && { isError }),
-});

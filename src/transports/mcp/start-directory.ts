@@ -3,22 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Tool } from '../../core/tools/tool.js';
 import { WORKSPACE } from '../../core/tools/tools.js';
-import type { ToolBackend } from './mcp-server.js';
-
-/** Sources of the start directory of one client's commands. */
-export interface StartOptions {
-  /** Chosen by the user; takes precedence over the client's roots. Undefined for none. */
-  readonly chosen?: string | undefined;
-  /** Working directory of this server, when a client starts it itself; used after the client's roots. */
-  readonly own?: string | undefined;
-}
-
-/** A request's payload with its start directory. */
-export interface PlacedPayload {
-  readonly payload: Readonly<Record<string, unknown>>;
-  /** The directory that was filled in; undefined when the request keeps the daemon's default, or names its own. */
-  readonly filledIn: string | undefined;
-}
+import type { Ask } from './tool-call.js';
 
 /** Programs without an open project start servers in the root of the file system. */
 const NOWHERE: ReadonlySet<string> = new Set(['/', '']);
@@ -29,7 +14,8 @@ const NOWHERE: ReadonlySet<string> = new Set(['/', '']);
  * the workspace, and the next answer contains a note.
  */
 export class StartDirectory {
-  readonly #options: StartOptions;
+  readonly #chosen: string | undefined;
+  readonly #own: string | undefined;
   /** The first root of the client; null when it has none, undefined while unknown. */
   #root: string | null | undefined;
   /** Directories that the daemon cannot use. */
@@ -38,8 +24,13 @@ export class StartDirectory {
   #workspaceAlone: string | null | undefined;
   #notes: string[] = [];
 
-  constructor(options: StartOptions = {}) {
-    this.#options = options;
+  /**
+   * @param chosen chosen by the user; takes precedence over the client's roots
+   * @param own working directory of this server, when a client starts it itself; used after the client's roots
+   */
+  constructor(chosen?: string, own?: string) {
+    this.#chosen = chosen;
+    this.#own = own;
   }
 
   /** The start directory, as words for a model. */
@@ -47,39 +38,23 @@ export class StartDirectory {
     return this.#wanted ?? WORKSPACE;
   }
 
-  /** True when the client has to be asked for its roots before the directory is known. */
-  get needsRoots(): boolean {
-    return this.#options.chosen === undefined && this.#root === undefined;
-  }
-
-  /** Reads the client's answer to `roots/list`: the first root that is a directory of this machine is used. */
-  noteRoots(answer: unknown): void {
-    const { roots = [] } = (answer ?? {}) as { readonly roots?: readonly { readonly uri?: unknown }[] };
-    this.#root =
-      (Array.isArray(roots) ? roots : []).map(({ uri }) => pathOf(uri)).find((path) => path !== undefined) ?? null;
-  }
-
   /** Drops the client's roots after they have changed. */
   forgetRoots(): void {
     this.#root = undefined;
   }
 
-  /** True when a request starts something in a directory that it does not name by an absolute path. */
-  concerns({ request }: Tool, payload: Readonly<Record<string, unknown>>): boolean {
-    const { cwd, path, session_id: session } = payload;
-    if (typeof path === 'string') return FILE_REQUESTS.has(request) && session === undefined && !isAbsolute(path);
-    return STARTERS.has(request) && session === undefined && !(typeof cwd === 'string' && isAbsolute(cwd));
-  }
-
-  /** Fills in the directory of a request that starts something; a relative directory is resolved against it. */
-  async place(tool: Tool, payload: Readonly<Record<string, unknown>>, backend: ToolBackend): Promise<PlacedPayload> {
-    if (!this.concerns(tool, payload)) return { payload, filledIn: undefined };
-    const { cwd, path } = payload;
-    const start = await this.#usable(backend);
-    if (start === undefined) return { payload, filledIn: undefined };
-    if (typeof path === 'string') return { payload: { ...payload, path: resolve(start, path) }, filledIn: undefined };
-    if (typeof cwd === 'string') return { payload: { ...payload, cwd: resolve(start, cwd) }, filledIn: undefined };
-    return { payload: { ...payload, cwd: start }, filledIn: start };
+  /**
+   * Resolves the path or the directory of a request against the start directory, or fills in that one.
+   * @param askRoots gives the client's answer to `roots/list`; undefined for a client without roots
+   */
+  async place(tool: Tool, payload: Payload, ask: Ask, askRoots: () => Promise<unknown>): Promise<Payload> {
+    const field = relativeField(tool, payload);
+    if (field === undefined) return payload;
+    if (this.#chosen === undefined && this.#root === undefined) this.#root = firstRoot(await askRoots());
+    const start = await this.#usable(ask);
+    if (start === undefined) return payload;
+    const given = payload[field];
+    return { ...payload, [field]: typeof given === 'string' ? resolve(start, given) : start };
   }
 
   /** Notes a directory that the daemon cannot use: the workspace replaces it. */
@@ -97,24 +72,23 @@ export class StartDirectory {
   }
 
   get #wanted(): string | undefined {
-    const { chosen, own } = this.#options;
-    const wanted = chosen ?? this.#root ?? own;
-    return wanted === undefined || (chosen === undefined && NOWHERE.has(wanted)) ? undefined : wanted;
+    const wanted = this.#chosen ?? this.#root ?? this.#own;
+    return wanted === undefined || (this.#chosen === undefined && NOWHERE.has(wanted)) ? undefined : wanted;
   }
 
-  async #usable(backend: ToolBackend): Promise<string | undefined> {
+  async #usable(ask: Ask): Promise<string | undefined> {
     const wanted = this.#wanted;
     if (wanted === undefined || this.#unusable.has(wanted)) return undefined;
-    const workspace = await this.#boundary(backend);
+    const workspace = await this.#boundary(ask);
     if (workspace === undefined || isInside(wanted, workspace)) return wanted;
     this.noteUnusable(wanted, `commands run in a sandbox, and ${wanted} is outside its workspace ${workspace}`);
     return undefined;
   }
 
   /** The directory that commands are confined to; undefined for none. */
-  async #boundary(backend: ToolBackend): Promise<string | undefined> {
+  async #boundary(ask: Ask): Promise<string | undefined> {
     if (this.#workspaceAlone === undefined) {
-      const metadata = (await backend.request('shell_metadata', {})) as Metadata;
+      const metadata = (await ask('shell_metadata', {})) as Metadata;
       // Without metadata, the request itself will report the error.
       if (metadata.sandbox === undefined) return undefined;
       this.#workspaceAlone = metadata.sandbox.profile === 'none' ? null : (metadata.workspace_directory ?? null);
@@ -128,11 +102,23 @@ interface Metadata {
   readonly sandbox?: { readonly profile: string };
 }
 
-/** Requests that start something in a directory of their own. */
-const STARTERS: ReadonlySet<string> = new Set(['execute_command', 'open_session', 'check_command']);
+type Payload = Readonly<Record<string, unknown>>;
 
-/** Requests of tools whose path is relative to the same directory. */
-const FILE_REQUESTS: ReadonlySet<string> = new Set(['read_file', 'write_file', 'edit_file', 'search_files']);
+/** The field that is relative to the start directory, or left out; undefined where the session's directory counts. */
+function relativeField({ schema }: Tool, payload: Payload): 'path' | 'cwd' | undefined {
+  if (payload['session_id'] !== undefined) return undefined;
+  const field = payload['path'] === undefined ? 'cwd' : 'path';
+  const given = payload[field];
+  if (typeof given === 'string' && isAbsolute(given)) return undefined;
+  return Object.hasOwn(schema.properties, field) ? field : undefined;
+}
+
+/** The first root that is a directory of this machine; null when there is none. */
+function firstRoot(answer: unknown): string | null {
+  const { roots } = (answer ?? {}) as { readonly roots?: readonly { readonly uri?: unknown }[] };
+  if (!Array.isArray(roots)) return null;
+  return roots.map(({ uri }: { readonly uri?: unknown }) => pathOf(uri)).find((path) => path !== undefined) ?? null;
+}
 
 function isInside(path: string, directory: string): boolean {
   const way = relative(directory, path);

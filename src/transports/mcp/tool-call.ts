@@ -1,12 +1,22 @@
-import type { ElicitRequestFormParams } from '@modelcontextprotocol/server';
+import type { CallToolResult, ElicitRequestFormParams, InputRequiredResult } from '@modelcontextprotocol/server';
 
 import { linkSignals, onAbort } from '../../core/abort.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import { terminate } from '../../core/signals.js';
-import { type CallFacts, type ToolAnswer, toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
+import { toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
 import type { Tool } from '../../core/tools/tool.js';
+import type { RequestName } from '../../core/protocol/requests.js';
+import type { TraceCarrier } from '../../core/traces.js';
 import type { StartDirectory } from './start-directory.js';
-import type { Reply, ToolBackend } from './mcp-server.js';
+
+/** The result of a request: the daemon's answer, or an error. */
+export type Reply = object | { readonly error: ToolError };
+
+/**
+ * Makes a request, in the daemon itself or as a client of one. Never rejects.
+ * @param trace the trace that the request belongs to; undefined for that of the connection, if any
+ */
+export type Ask = (name: RequestName, payload: Payload, trace?: TraceCarrier) => Promise<Reply>;
 
 /** A person's decision on a command. */
 interface OperatorDecision {
@@ -98,10 +108,10 @@ const PROGRESS_MS = 1000;
 const MAX_MESSAGE = 200;
 
 /** Reports the progress of a command every second, until disposed. */
-function reportProgress(commandId: string, backend: ToolBackend, onProgress: (progress: Progress) => void): Disposable {
+function reportProgress(commandId: string, ask: Ask, onProgress: (progress: Progress) => void): Disposable {
   const startedAt = performance.now();
   const timer = setInterval(() => {
-    void backend.request('wait_command', { command_id: commandId, timeout_ms: 0 }).then((reply) => {
+    void ask('wait_command', { command_id: commandId, timeout_ms: 0 }).then((reply) => {
       // The command has ended, or waits for a confirmation.
       if ('error' in reply || !('stdout' in reply)) return;
       onProgress({ seconds: (performance.now() - startedAt) / 1000, message: lastLineOf(String(reply.stdout)) });
@@ -120,33 +130,6 @@ function lastLineOf(output: string): string {
   return (lines.at(-1) ?? 'running').replace(/\p{Cc}/gu, '').slice(0, MAX_MESSAGE);
 }
 
-/** Signals and callbacks of the client that waits for a call. */
-interface ToolListener {
-  /** Aborted when the answer is no longer needed. */
-  readonly signal: AbortSignal;
-  /** Aborted when no connection is left to deliver the answer: it ends one-shot commands. */
-  readonly orphaned: AbortSignal | undefined;
-  /** Called every second with the command's progress; undefined when the client has not requested it. */
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-}
-
-/** Context of the calls of one client. */
-export interface CallContext {
-  readonly backend: ToolBackend;
-  readonly start: StartDirectory;
-  readonly listener: ToolListener;
-  /** True for the tools that the model has. */
-  readonly has: (tool: string) => boolean;
-  /** True when the person at the client can be asked what an operator has to confirm. */
-  readonly canAsk: boolean;
-}
-
-/** The result of a call. */
-export interface ToolOutcome {
-  readonly isError: boolean;
-  readonly answer: ToolAnswer;
-}
-
 /** A command that waits for the decision of a person. */
 export interface WaitingCommand {
   readonly commandId: string;
@@ -158,26 +141,44 @@ export interface WaitingCommand {
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/**
- * Makes the request of a tool.
- * @param args parsed arguments
- * @returns the answer for a model, or, with `canAsk`, a command that the person at the client has to decide on
- */
-export async function callTool(tool: Tool, args: Payload, context: CallContext): Promise<ToolOutcome | WaitingCommand> {
-  const { start, backend } = context;
+/** A call of a tool, with what its client and its server have. */
+export interface ToolCall {
+  readonly tool: Tool;
+  /** True for the tools that the model has. */
+  readonly has: (tool: string) => boolean;
+  readonly ask: Ask;
+  readonly start: StartDirectory;
+  /** Aborted when the answer is no longer needed. */
+  readonly signal: AbortSignal;
+  /** Aborted when no connection is left to deliver the answer: it ends one-shot commands. */
+  readonly orphaned: AbortSignal | undefined;
+  /** Called every second with the command's progress; undefined when the client has not requested it. */
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+  /** Gives the client's answer to `roots/list`; undefined for a client without roots. */
+  readonly askRoots: () => Promise<unknown>;
+  /**
+   * Makes the client ask its person about a command that an operator has to confirm; undefined where it cannot. It gives
+   * undefined for a command that cannot be shown.
+   */
+  readonly askPerson: ((waiting: WaitingCommand) => Promise<InputRequiredResult | undefined>) | undefined;
+}
+
+/** Makes the request of a tool, with arguments that were parsed, and answers for a model. */
+export async function makeCall(call: ToolCall, args: Payload): Promise<CallToolResult | InputRequiredResult> {
+  const { tool, start, ask, askRoots, askPerson } = call;
   const wanted = tool.toPayload(args);
-  const placed = await start.place(tool, wanted, backend);
-  let payload = placed.payload;
-  let reply = await makeRequest(tool, payload, context);
-  if ('error' in reply && placed.filledIn !== undefined && isAbout(reply.error, placed.filledIn)) {
-    start.noteUnusable(placed.filledIn, reply.error.message);
+  let payload = await start.place(tool, wanted, ask, askRoots);
+  let reply = await makeRequest(call, payload);
+  if ('error' in reply && wanted['cwd'] === undefined && isAbout(reply.error, payload['cwd'])) {
+    start.noteUnusable(String(payload['cwd']), reply.error.message);
     payload = wanted;
-    reply = await makeRequest(tool, payload, context);
+    reply = await makeRequest(call, payload);
   }
   const allowed = 'error' in reply ? allowedDefault(args, reply.error) : undefined;
-  if (allowed) reply = await makeRequest(tool, { ...payload, ...allowed }, context);
-  if ('terms' in reply) return reply as WaitingCommand;
-  return outcomeOf(reply, { tool: tool.name, payload, has: context.has }, start);
+  if (allowed) reply = await makeRequest(call, { ...payload, ...allowed });
+  if (!('terms' in reply)) return resultOf(call, payload, reply);
+  const waiting = reply as WaitingCommand;
+  return (await askPerson?.(waiting)) ?? continueWaiting(call, waiting);
 }
 
 /**
@@ -186,35 +187,37 @@ export async function callTool(tool: Tool, args: Payload, context: CallContext):
  * expires.
  */
 export async function continueWaiting(
-  tool: Tool,
+  call: ToolCall,
   { commandId, payload, terms }: WaitingCommand,
-  answered: { readonly decision: OperatorDecision | undefined; readonly operator: ToolBackend },
-  context: CallContext,
-): Promise<ToolOutcome> {
-  const { backend, has, start } = context;
-  const facts = { tool: tool.name, payload, has };
-  const { decision, operator } = answered;
-  if (decision) {
+  decided?: { readonly decision: OperatorDecision | undefined; readonly operator: Ask },
+): Promise<CallToolResult> {
+  if (decided?.decision) {
+    const { decision, operator } = decided;
     const { confirmation_id, command_sha256 } = terms;
-    const decided = await operator.request('confirm_command', { confirmation_id, command_sha256, ...decision });
-    if ('error' in decided || decision.decision === 'reject') return outcomeOf(decided, facts, start);
+    const reply = await operator('confirm_command', { confirmation_id, command_sha256, ...decision });
+    if ('error' in reply || decision.decision === 'reject') return resultOf(call, payload, reply);
   }
   const timeout = payload['background'] === true ? { timeout_ms: 0 } : {};
-  const reply = await watched(commandId, payload, context, () =>
-    backend.request('wait_command', { command_id: commandId, ...timeout }),
+  const reply = await watched(call, commandId, payload, () =>
+    call.ask('wait_command', { command_id: commandId, ...timeout }),
   );
-  return outcomeOf(reply, facts, start);
+  return resultOf(call, payload, reply);
 }
 
-function outcomeOf(reply: Reply, facts: CallFacts, start: StartDirectory): ToolOutcome {
+/**
+ * Formats a reply for a model. Text only: `structuredContent` would double each message, and only tools with an output
+ * schema need it.
+ */
+export function resultOf({ tool, has, start }: ToolCall, payload: Payload, reply: Reply): CallToolResult {
   const notes = start.takeNotes();
-  const described = { ...facts, note: notes.length > 0 ? notes.join('; ') : undefined };
-  if ('error' in reply) return { isError: true, answer: toolFailure(reply.error, described) };
-  return { isError: false, answer: toolAnswer(reply, described) };
+  const facts = { tool: tool.name, payload, has, note: notes.length > 0 ? notes.join('; ') : undefined };
+  const isError = 'error' in reply;
+  const answer = isError ? toolFailure(reply.error, facts) : toolAnswer(reply, facts);
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }], ...(isError && { isError }) };
 }
 
-const isAbout = ({ code, details }: ToolError, directory: string): boolean =>
-  code === 'BAD_DIRECTORY' && details?.['directory'] === directory;
+const isAbout = ({ code, details }: ToolError, directory: unknown): boolean =>
+  code === 'BAD_DIRECTORY' && directory !== undefined && details?.['directory'] === directory;
 
 /** Arguments to retry with when a tool's own default exceeds the daemon's maximum; undefined for any other error. */
 function allowedDefault(args: Payload, { details: { field, max } = {} }: ToolError): object | undefined {
@@ -222,28 +225,25 @@ function allowedDefault(args: Payload, { details: { field, max } = {} }: ToolErr
   return { [field]: max };
 }
 
-function makeRequest(tool: Tool, payload: Payload, context: CallContext): Promise<Reply> {
-  if (tool.request !== 'execute_command') return context.backend.request(tool.request, payload);
+function makeRequest(call: ToolCall, payload: Payload): Promise<Reply> {
+  const { tool, ask } = call;
+  if (tool.request !== 'execute_command') return ask(tool.request, payload);
   // With an id of its own, a command can be observed, ended, and found again after a lost connection.
   const command_id = commandIdFrom(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
-  return watched(command_id, payload, context, async () => {
-    const run = context.canAsk ? runAskable : runPlainly;
-    const reply = await run({ ...payload, command_id }, context.backend);
+  return watched(call, command_id, payload, async () => {
+    const request = { ...payload, command_id };
+    const reply = await (call.askPerson ? runAskable(command_id, request, ask) : ask('execute_command', request));
     return 'error' in reply && reply.error.code === 'CONNECTION_LOST' ? withCommandId(reply.error, command_id) : reply;
   });
 }
 
-const runPlainly = (payload: Payload, backend: ToolBackend): Promise<Reply> =>
-  backend.request('execute_command', payload);
-
 /** Runs a command so that a confirmation by an operator is returned as an answer, without waiting. */
-async function runAskable(payload: Payload, backend: ToolBackend): Promise<Reply> {
-  const begun = await backend.request('execute_command', { ...payload, background: true });
+async function runAskable(commandId: string, payload: Payload, ask: Ask): Promise<Reply> {
+  const begun = await ask('execute_command', { ...payload, background: true });
   const { status, requires } = begun as Payload;
-  const commandId = String(payload['command_id']);
   if (status === 'confirmation_required' && requires === 'operator') return { commandId, payload, terms: begun };
   const isAnswer = 'error' in begun || payload['background'] === true || requires === 'self';
-  return isAnswer ? begun : backend.request('wait_command', { command_id: commandId });
+  return isAnswer ? begun : ask('wait_command', { command_id: commandId });
 }
 
 const withCommandId = (error: ToolError, command_id: string): Reply => ({
@@ -252,24 +252,23 @@ const withCommandId = (error: ToolError, command_id: string): Reply => ({
 
 /** Waits for a command; ends it when the answer is no longer needed. */
 async function watched(
+  { ask, signal, orphaned, onProgress }: ToolCall,
   commandId: string,
   payload: Payload,
-  { backend, listener }: CallContext,
   run: () => Promise<Reply>,
 ): Promise<Reply> {
-  const { signal, orphaned, onProgress } = listener;
   const ended = run();
   const isOneShot = payload['session_id'] === undefined;
   const end = () => {
     const send = async (name: string) => {
-      const reply = await backend.request('signal_command', { command_id: commandId, signal: name });
+      const reply = await ask('signal_command', { command_id: commandId, signal: name });
       return !('error' in reply);
     };
     void terminate(send, ended);
   };
   using stops = linkSignals(signal, isOneShot ? orphaned : undefined);
   onAbort(stops.signal, end);
-  const progress = onProgress && reportProgress(commandId, backend, onProgress);
+  const progress = onProgress && reportProgress(commandId, ask, onProgress);
   try {
     return await ended;
   } finally {

@@ -38,6 +38,11 @@ describe.each(MCP_WAYS)('where commands start, over MCP by %s', (_, way) => {
     expect((await client.call('run_command', { command: 'pwd', cwd: '/usr' })).answer).toMatchObject({
       stdout: '/usr\n',
     });
+    await client.call('write_file', { path: 'inner/file', content: 'found\n' });
+    expect((await client.call('wait_for', { path: 'inner/file', timeout_ms: 1 })).answer).toMatchObject({ met: true });
+    expect((await client.call('search_files', { pattern: 'found' })).answer).toMatchObject({
+      matches: [{ path: 'inner/file' }],
+    });
     const { tools } = await client.client.listTools();
     expect(tools.find(({ name }) => name === 'run_command')?.description).toContain(path);
     expect(client.client.getInstructions()).toContain(`Commands start in ${path}`);
