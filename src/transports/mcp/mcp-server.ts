@@ -34,7 +34,7 @@ import {
 } from './tool-call.js';
 
 /** Lets an operator decide at an MCP client. */
-export interface OperatorAccess {
+interface OperatorAccess {
   /** Decides with the operator's own token: the daemon lets no principal confirm its own request as an operator. */
   readonly ask: Ask;
   /** Seals the state that a client returns after it has asked the person. */
