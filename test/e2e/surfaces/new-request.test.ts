@@ -9,6 +9,7 @@ import { io } from 'socket.io-client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { McpClient } from '../../support/network/mcp.js';
 import { PYTHON, pythonObstacle } from '../../support/python.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -39,7 +40,7 @@ function addTo(path: string, list: RegExp, code: string): void {
   const text = readFileSync(at(path), 'utf8');
   const begin = text.search(list);
   expect(begin, `${path} has no ${String(list)}`).toBeGreaterThan(0);
-  const end = text.indexOf('\n}', begin) + 1;
+  const end = begin + text.slice(begin).search(/^[\]}]/m);
   writeFileSync(at(path), text.slice(0, end) + code + text.slice(end));
 }
 
@@ -52,9 +53,10 @@ const node = (...args: readonly string[]): string =>
 beforeAll(async () => {
   for (const path of [...COPIED, ...SETTINGS]) cpSync(join(ROOT, path), at(path), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), at('node_modules'));
-  const [definition = '', handler = ''] = codeOf(readFileSync(join(ROOT, PAGE), 'utf8'));
+  const [definition = '', handler = '', tool = ''] = codeOf(readFileSync(join(ROOT, PAGE), 'utf8'));
   addTo('src/core/protocol/requests/daemon.ts', /^export const daemonRequests/m, definition);
   addTo('src/transports/dispatch.ts', /^const handlers:/m, handler);
+  addTo('src/core/tools/tools.ts', /^const OTHER_TOOLS:/m, tool);
   node('scripts/build/compile.mjs');
   node('scripts/generate-docs.mjs');
   // With the types: what the definition and the handler do not fit is an error.
@@ -106,6 +108,21 @@ it('is made by the client and by the command line', async () => {
   expect(JSON.parse(await run(process.execPath, ['--input-type=module', '-e', program]))).toEqual(ANSWER);
   const request = ['request', 'read_clock', JSON.stringify(PAYLOAD), '--url', daemon.url];
   expect(JSON.parse(await run(process.execPath, [at('dist/main.js'), ...request]))).toEqual(ANSWER);
+});
+
+it('is a tool of models, with the words for them', async () => {
+  await using client = await McpClient.connect(daemon.url, { over: 'http', mode: 'auto' });
+  const { tools } = await client.client.listTools();
+  expect(tools.find(({ name }) => name === 'read_clock')).toMatchObject({
+    inputSchema: {
+      properties: { time_zone: { type: 'string', description: 'Such as Europe/Berlin; UTC by default' } },
+    },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+  });
+  expect(await client.call('read_clock', PAYLOAD)).toEqual({ isError: false, answer: ANSWER });
+  expect((await client.call('read_clock', { zone: 'UTC' })).answer).toMatchObject({
+    error: { code: 'INVALID_REQUEST' },
+  });
 });
 
 it.skipIf(pythonObstacle !== undefined)('is a method of the Python client, with types', async () => {
