@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { ensureWorkspace, limitSettings } from '../config/derive.js';
 import type { Configuration } from '../config/model/configuration.js';
-import { ConfigurationError, valueAt, withValueAt } from '../config/model/problems.js';
+import { configurationError, valueAt, withValueAt } from '../config/model/problems.js';
 import { listRestartKeys } from '../config/model/settings.js';
 import { type AuditTrail, NO_AUDIT } from '../core/audit-events.js';
 import { AdapterError } from '../core/errors.js';
@@ -232,9 +232,7 @@ async function buildRegistry({
     return { connection, registry, tokens: new RedisTokens({ connection, log }) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const place = { file: 'configuration', line: undefined, column: undefined };
-    const problem = { ...place, path: 'cluster.redis_url', message: 'needs ioredis: npm install ioredis' };
-    throw new ConfigurationError([problem], { cause: error });
+    throw configurationError('cluster.redis_url', 'needs ioredis: npm install ioredis', { cause: error });
   }
 }
 
@@ -252,7 +250,7 @@ interface Reload {
  */
 export function reload(started: Configuration, next: Configuration): Reload {
   const keys = listRestartKeys();
-  const kept = keys.reduce((merged, { path }) => withValueAt(merged, path, valueAt(started, path)), next);
+  const kept = keys.reduce((merged, { codePath }) => withValueAt(merged, codePath, valueAt(started, codePath)), next);
   return {
     configuration: {
       ...kept,
@@ -260,8 +258,8 @@ export function reload(started: Configuration, next: Configuration): Reload {
       logging: { ...next.logging, logFilePath: logPath(started, next) },
     },
     waiting: keys
-      .filter(({ path }) => !isDeepStrictEqual(valueAt(started, path), valueAt(next, path)))
-      .map(({ name }) => name),
+      .filter(({ codePath }) => !isDeepStrictEqual(valueAt(started, codePath), valueAt(next, codePath)))
+      .map(({ path }) => path.join('.')),
   };
 }
 

@@ -5,7 +5,7 @@ import { Gateway } from '../cluster/gateway.js';
 import { NO_WORK, OwnWork } from '../cluster/own-work.js';
 import { WorkerNode } from '../cluster/worker.js';
 import type { Configuration } from '../config/model/configuration.js';
-import { ConfigurationError } from '../config/model/problems.js';
+import { type ConfigurationError, configurationError } from '../config/model/problems.js';
 import { idElsewhere, LINK_VERSION, type LinkIdentity } from '../core/cluster/link-messages.js';
 import { incarnationFrom, nodeIdFrom } from '../core/cluster/address.js';
 import { AdapterError } from '../core/errors.js';
@@ -215,8 +215,7 @@ function linkUrlOf({ cluster: { linkUrl, linkHost, tls } }: Configuration, port:
 function nameTaken(name: string, { incarnation, url }: Rival): ConfigurationError {
   const where = url === null ? '' : `, and is reached at ${url}`;
   const message = `is ${name}, the name of a daemon that runs already (incarnation ${incarnation}${where}): each node needs a name of its own`;
-  const place = { file: 'configuration', line: undefined, column: undefined };
-  return new ConfigurationError([{ ...place, path: 'cluster.name', message }]);
+  return configurationError('cluster.name', message);
 }
 
 const identityOf = ({ name, incarnation }: OwnNode, instance: string, version: string): LinkIdentity => ({

@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/model/configuration.js';
-import { ConfigurationError } from '../config/model/problems.js';
+import { configurationError } from '../config/model/problems.js';
 import { auditPrincipal, type AuditTrail } from '../core/audit-events.js';
 import {
   CONFIRMATION_OUTCOMES,
@@ -35,9 +35,7 @@ export function gateSettings({ confirmation, childEnvironment, file }: Configura
     if ('rule' in compiled) return compiled.rule;
     const { field, message } = compiled.problem;
     const path = `confirmation.rules[${index}].${field}`;
-    throw new ConfigurationError([
-      { file: file ?? 'configuration', line: undefined, column: undefined, path, message },
-    ]);
+    throw configurationError(path, message, { file });
   });
   const written: Policy = { actions: confirmation.actions, rules };
   const confirmingPolicy = withoutCheckpoints(written);

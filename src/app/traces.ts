@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../config/model/problems.js';
+import { type ConfigurationError, configurationError } from '../config/model/problems.js';
 import { NO_TRACES, type Traces } from '../core/traces.js';
 import type { SecretMask } from '../core/secrets.js';
 
@@ -28,6 +28,5 @@ export async function buildTraces(
 
 function missing(packages: readonly string[], cause: Error): ConfigurationError {
   const message = `needs packages that are not installed: npm install ${packages.join(' ')}`;
-  const place = { file: 'configuration', line: undefined, column: undefined };
-  return new ConfigurationError([{ ...place, path: 'traces.enabled', message }], { cause });
+  return configurationError('traces.enabled', message, { cause });
 }

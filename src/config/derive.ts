@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Limits } from '../core/limits.js';
 import { makeDirectory } from '../files/make-directory.js';
 import { type Configuration, type SandboxConfiguration, withDaemon } from './model/configuration.js';
-import { ConfigurationError } from './model/problems.js';
+import { configurationError } from './model/problems.js';
 import { quote } from './read/environment-variables.js';
 
 /** Whether a daemon runs commands itself: a gateway has other nodes run them. */
@@ -145,10 +145,6 @@ export async function ensureWorkspace(configuration: Configuration): Promise<voi
     // Any error of the file system: its message contains the code and the path.
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `the workspace directory ${quote(directory)} cannot be used: ${reason}`;
-    const file = configuration.file ?? 'configuration';
-    throw new ConfigurationError(
-      [{ file, line: undefined, column: undefined, path: 'adapter.workspace_directory', message }],
-      { cause },
-    );
+    throw configurationError('adapter.workspace_directory', message, { file: configuration.file, cause });
   }
 }

@@ -65,31 +65,6 @@ export const converted = <S extends z.ZodType, Value, const Suffix extends strin
 export const restarting = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   Object.assign(z.strictObject(shape).prefault({} as never), { reload: 'restart' as const });
 
-/** Returns the facts of a key; undefined for a group. */
-export const factsOf = (schema: z.core.$ZodType): Facts | undefined => (schema as Partial<Described<z.ZodType>>).facts;
-
-/** Returns the conversion of a key; undefined for a group, and for a key that needs none. */
-export const conversionOf = (schema: z.core.$ZodType) =>
-  (schema as Partial<Converted<z.ZodType, unknown, string>>).code;
-
-/** Returns the effect of a reload that a key or a group declares itself. */
-export const reloadOf = (schema: z.core.$ZodType): ReloadEffect | undefined =>
-  (schema as { readonly reload?: ReloadEffect | undefined }).reload ?? factsOf(schema)?.reload;
-
-/** Returns the schema below defaults, options and transforms. */
-export function innerOf(schema: z.core.$ZodType): z.core.$ZodType {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  if (def.type === 'pipe') return innerOf(def.in);
-  const isWrapped = def.type === 'optional' || def.type === 'default' || def.type === 'prefault';
-  return isWrapped ? innerOf(def.innerType) : schema;
-}
-
-/** Returns the keys of a group with their schemas; undefined for a key. */
-export function fieldsOf(schema: z.core.$ZodType): readonly (readonly [string, z.core.$ZodType])[] | undefined {
-  const { def } = (innerOf(schema) as z.core.$ZodTypes)._zod;
-  return def.type === 'object' ? Object.entries<z.core.$ZodType>(def.shape) : undefined;
-}
-
 /** Units of the file that the code does not use: the suffix of the name in the code, and the factor. */
 const UNITS = {
   seconds: { suffix: 'Ms', factor: 1000 },

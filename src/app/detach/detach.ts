@@ -54,7 +54,7 @@ const linked = ({ cluster }: Configuration, secretFile: string): Configuration['
 export function fingerprintOf(configuration: Configuration, version: string): string {
   const settings = listRestartKeys()
     .filter(({ path: [section] }) => !OF_THE_DAEMON.has(section ?? ''))
-    .map(({ name, path }) => [name, valueAt(configuration, path)]);
+    .map(({ path, codePath }) => [path.join('.'), valueAt(configuration, codePath)]);
   const content = JSON.stringify([version, settings, configuration.childEnvironment]);
   return createHash('sha256').update(content).digest('hex');
 }

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { trustListOf, userConfigurationFile } from '../../config/model/configuration.js';
-import { LOCAL_FILE, SHIPPED_FILE } from '../../config/read/locate.js';
-import { contentHash, readTrustedFiles, type TrustedFile } from '../../config/read/yaml-file.js';
+import { contentHash, LOCAL_FILE, readTrustedFiles, SHIPPED_FILE, type TrustedFile } from '../../config/read/locate.js';
 import { writePrivateFile } from '../../engine/system/private-file.js';
 import { alignColumns } from '../console/style.js';
 import type { Context } from '../console/context.js';

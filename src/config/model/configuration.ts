@@ -11,9 +11,9 @@ import { secondsToMs } from '../fields.js';
 import { splitClasses } from '../sections/confirmation.js';
 import { isMaskable } from '../sections/access.js';
 import { isLoopback } from '../sections/socketio.js';
-import { toCode } from './code-values.js';
-import { ConfigurationError } from './problems.js';
+import { configurationError } from './problems.js';
 import { type CheckedConfiguration, configurationSchema } from './schema.js';
+import { toCode } from './settings.js';
 
 /** Variables of the daemon's environment that shells inherit by default; a trailing `*` matches any suffix. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_*', 'TZ', 'SHELL', 'TMPDIR', 'XDG_RUNTIME_DIR'] as const;
@@ -144,23 +144,12 @@ const toWebhooks = ({ webhooks }: CheckedConfiguration['notify']) =>
 function secretOf({ secret, secret_file: file }: WrittenWebhook, index: number): Secret | undefined {
   if (file === undefined) return secret === undefined ? undefined : new Secret(secret);
   const path = `notify.webhooks[${index}].secret_file`;
-  const content = readSecret(file, path);
+  const content = readSecretFile(file, path).trim();
   if (content.length >= MIN_SECRET_CHARACTERS) return new Secret(content);
-  throw problem(path, `${file} has to have ${MIN_SECRET_CHARACTERS} characters or more`);
+  throw configurationError(path, `${file} has to have ${MIN_SECRET_CHARACTERS} characters or more`);
 }
 
 const MIN_SECRET_CHARACTERS = 16;
-
-function readSecret(file: string, path: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw problem(path, `cannot be read: ${(cause as Error).message}`);
-  }
-}
-
-const problem = (path: string, message: string): ConfigurationError =>
-  new ConfigurationError([{ file: 'configuration', line: undefined, column: undefined, path, message }]);
 
 /**
  * Reads the secrets of a configuration, whose paths are absolute.
@@ -185,14 +174,14 @@ function readSecrets(
 
 function checked(secret: string, path: string, what: string): string {
   if (isMaskable(secret)) return secret;
-  throw problem(path, `${what} has no line that is long enough to be masked: 8 characters or more`);
+  throw configurationError(path, `${what} has no line that is long enough to be masked: 8 characters or more`);
 }
 
 function readSecretFile(file: string, path: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw problem(path, `cannot be read: ${(cause as Error).message}`);
+    throw configurationError(path, `cannot be read: ${(cause as Error).message}`);
   }
 }
 

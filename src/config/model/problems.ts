@@ -23,6 +23,33 @@ export class ConfigurationError extends Error {
   }
 }
 
+/** A position in a file; line and column start at 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** @param path of the key, as it is or as text */
+export const problemIn = (
+  file: string,
+  path: readonly PropertyKey[] | string,
+  message: string,
+  position?: Position,
+): ConfigurationProblem => ({
+  file,
+  line: position?.line,
+  column: position?.column,
+  path: typeof path === 'string' ? path : formatPath(path),
+  message,
+});
+
+/** The error of one key, which is found when its value is used: its position is not known any more. */
+export const configurationError = (
+  path: string,
+  message: string,
+  { file = 'configuration', cause }: { readonly file?: string | undefined; readonly cause?: unknown } = {},
+): ConfigurationError => new ConfigurationError([problemIn(file, path, message)], { cause });
+
 /** Formats the path of a key for messages: `adapter.environment.pass[2]`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, step) => {
@@ -59,10 +86,11 @@ export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   }, tree);
 }
 
-/** Returns a copy of a tree with another value at a path. The rest is shared. */
+/** Returns a copy of a tree with another value at a path. The rest is shared; what is no mapping gets no keys. */
 export function withValueAt<T>(tree: T, path: readonly string[], value: unknown): T {
   const [key, ...rest] = path;
   if (key === undefined) return value as T;
-  const mapping: Mapping = isMapping(tree) ? tree : {};
+  if (tree !== undefined && !isMapping(tree)) return tree;
+  const mapping: Mapping = tree ?? {};
   return { ...mapping, [key]: withValueAt(mapping[key], rest, value) } as T;
 }

@@ -1,6 +1,6 @@
 import { markdownTable } from '../../core/markdown.js';
 import type { ReloadEffect } from '../fields.js';
-import { listSettings, type Setting, variableName } from './settings.js';
+import { configurationSettings, type Setting, valuesIn, variableName } from './settings.js';
 
 const INTRODUCTION = `# Configuration keys
 
@@ -18,26 +18,23 @@ const EFFECTS: Readonly<Record<ReloadEffect, string>> = {
 };
 
 /** Renders the page with all keys of the configuration, as Markdown. */
-export function renderConfigurationPage(): string {
-  const settings = listSettings();
-  const sections = [...new Set(settings.map(({ path }) => path[0] ?? ''))];
-  return [INTRODUCTION, ...sections.map((name) => renderSection(name, settings))].join('\n');
-}
+export const renderConfigurationPage = (): string =>
+  [INTRODUCTION, ...configurationSettings().keys.map(renderSection)].join('\n');
 
-function renderSection(name: string, settings: readonly Setting[]): string {
-  const own = settings.filter(({ path }) => path[0] === name);
-  const rows = own.map((setting) => {
-    const { path, fallback, unit = '', reload, text } = setting;
+function renderSection(section: Setting): string {
+  const settings = section.kind === 'group' ? valuesIn(section) : [section];
+  const rows = settings.map(({ path, fallback, unit = '', reload, text }) => {
     return [code(path.join('.')), text, unit, fallback, EFFECTS[reload], code(variableName(path))];
   });
   const keys = markdownTable(['key', 'meaning', 'unit', 'default', 'reload', 'environment variable'], rows);
-  const entries = own.filter((setting) => setting.entries.length > 0).map(renderEntries);
-  return [`## ${name}\n`, `${keys}\n`, ...entries].join('\n');
+  return [`## ${section.path.join('.')}\n`, `${keys}\n`, ...settings.flatMap(renderEntries)].join('\n');
 }
 
-function renderEntries({ path, entries }: Setting): string {
-  const rows = entries.map((entry) => [code(entry.path.join('.')), entry.text, entry.unit ?? '', entry.fallback]);
-  return `Keys of an entry of ${code(path.join('.'))}:\n\n${markdownTable(['key', 'meaning', 'unit', 'default'], rows)}\n`;
+function renderEntries({ path, entry }: Setting): readonly string[] {
+  if (!entry) return [];
+  const rows = valuesIn(entry).map((key) => [code(key.path.join('.')), key.text, key.unit ?? '', key.fallback]);
+  const keys = markdownTable(['key', 'meaning', 'unit', 'default'], rows);
+  return [`Keys of an entry of ${code(path.join('.'))}:\n\n${keys}\n`];
 }
 
 const code = (text: string): string => `\`${text}\``;

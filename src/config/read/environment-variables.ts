@@ -1,6 +1,7 @@
 import { type Document, isNode, parseDocument, visit } from 'yaml';
 
 import { findNearest } from '../../core/nearest.js';
+import { type ConfigurationProblem, problemIn } from '../model/problems.js';
 import { type Setting, variableName } from '../model/settings.js';
 
 /** Options for parsing YAML: YAML 1.2's core schema, which can express nothing but plain data. */
@@ -46,42 +47,41 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
 }
 
-/** A value that an environment variable overrides. */
-export interface EnvironmentOverride {
-  readonly name: string;
+/** A value that comes before the one in the file. */
+export interface Override {
   readonly path: readonly string[];
   readonly value: unknown;
+  /** The environment variable; undefined for a flag. */
+  readonly name: string | undefined;
 }
 
-/** Overrides of the configuration in the environment. */
-interface EnvironmentOverrides {
-  readonly overrides: readonly EnvironmentOverride[];
-  /** Variables with the name of an override that match no key. */
-  readonly problems: readonly { readonly name: string; readonly message: string }[];
-}
+/** The source of an override in problems. */
+export const placeOf = (name: string | undefined): string =>
+  name === undefined ? 'command line' : `environment variable ${name}`;
 
 /**
  * Reads the `SHELL_ADAPTER_<SECTION>_<KEY>` variables. Numbers, lists (`[a, b]`, or `a,b`) and mappings (`{A: b}`) are
- * written as in YAML. Variables with the prefix that name no section, such as SHELL_ADAPTER_URL, are ignored.
+ * written as in YAML. Variables with the prefix that name no section, such as SHELL_ADAPTER_URL, are ignored; others that
+ * match no key are problems.
  */
-export function readEnvironmentVariables(env: NodeJS.ProcessEnv, settings: readonly Setting[]): EnvironmentOverrides {
+export function readEnvironmentVariables(env: NodeJS.ProcessEnv, settings: readonly Setting[]) {
   const byName = new Map(settings.map((setting) => [variableName(setting.path), setting]));
   const sections = [...new Set(settings.map((setting) => `${variableName(setting.path.slice(0, 1))}_`))];
-  const overrides: EnvironmentOverride[] = [];
-  const problems: { name: string; message: string }[] = [];
+  const overrides: Override[] = [];
+  const problems: ConfigurationProblem[] = [];
   for (const [name, text] of Object.entries(env)) {
     if (text === undefined || !sections.some((section) => name.startsWith(section))) continue;
     const setting = byName.get(name);
     if (setting) overrides.push({ name, path: setting.path, value: readSetting(text, setting) });
-    else problems.push({ name, message: explainUnknown(name, byName.keys()) });
+    else problems.push(problemIn(placeOf(name), '', explainUnknown(name, byName.keys())));
   }
   return { overrides, problems };
 }
 
 function readSetting(text: string, setting: Setting): unknown {
-  if (setting.isText) return text;
+  if (setting.kind === 'text') return text;
   const value = readValue(text);
-  if (!setting.isList || typeof value !== 'string') return value;
+  if (setting.kind !== 'list' || typeof value !== 'string') return value;
   const entries = value.split(',').map((entry) => entry.trim());
   return entries.filter((entry) => entry !== '');
 }
@@ -95,11 +95,6 @@ function explainUnknown(name: string, known: Iterable<string>): string {
 type Expansion = { readonly text: string } | { readonly problem: string };
 
 const REFERENCE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
-
-/** True when the text contains `${`, escaped or not: {@link expandVariables} would change or reject it. */
-export function hasVariables(text: string): boolean {
-  return text.includes('${');
-}
 
 /**
  * Expands `${NAME}` and `${NAME:-default}` from `env`. As in a shell, the default replaces an unset or empty variable

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { z } from 'zod';
@@ -16,10 +15,9 @@ import {
 import { findRuleFaults } from '../../core/policy/rules.js';
 import { oneOf, secondsToMs, time } from '../fields.js';
 import type { Configuration } from '../model/configuration.js';
-import { ConfigurationError, type ConfigurationProblem, formatPath } from '../model/problems.js';
-import { expandVariables, hasVariables } from './environment-variables.js';
+import { ConfigurationError, type ConfigurationProblem } from '../model/problems.js';
 import { type ConfigurationRequest, readConfiguration } from './read.js';
-import { parseYamlFile, type YamlFile } from './yaml-file.js';
+import { parseYamlFile, readText, type YamlFile } from './yaml-file.js';
 
 const DEFAULT_AGENT_FILE = 'AGENTS.md';
 
@@ -58,15 +56,12 @@ function withModels(configuration: Configuration, env: NodeJS.ProcessEnv): Confi
 
 /** JSON is a subset of YAML, so that problems have line numbers here too. */
 function readModels(file: string, providers: ShellProviders, env: NodeJS.ProcessEnv): ModelRegistry {
-  const yaml = parseYamlFile(readText(file), (value) =>
-    hasVariables(value) ? expandVariablesOf(value, env) : { value },
-  );
-  const source = { file, yaml };
+  const yaml = parseYamlFile(file, readText(file, 'llm.models_file'), { env, takesText: () => true });
   const parsed = modelsSchema.safeParse(yaml.tree);
   const problems = [
-    ...yaml.problems.map(({ path, message, position }) => toProblem(file, path, position, message)),
-    ...(parsed.error?.issues ?? []).flatMap((issue) => schemaProblems(source, issue)),
-    ...Object.entries(parsed.data ?? {}).flatMap(([name, model]) => driverProblems(source, name, model, providers)),
+    ...yaml.problems,
+    ...(parsed.error?.issues ?? []).flatMap((issue) => schemaProblems(yaml, issue)),
+    ...Object.entries(parsed.data ?? {}).flatMap(([name, model]) => driverProblems(yaml, name, model, providers)),
   ];
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems);
   const base = dirname(file);
@@ -86,26 +81,20 @@ function toSettings({ repoPath, timeout, ...rest }: WrittenModel, base: string):
   };
 }
 
-/** A models file, with the positions of its values. */
-interface Source {
-  readonly file: string;
-  readonly yaml: YamlFile;
-}
-
-function schemaProblems(source: Source, issue: z.core.$ZodIssue): readonly ConfigurationProblem[] {
-  if (issue.code !== 'unrecognized_keys') return [problemAt(source, issue.path, 'value', issue.message)];
+function schemaProblems(yaml: YamlFile, issue: z.core.$ZodIssue): readonly ConfigurationProblem[] {
+  if (issue.code !== 'unrecognized_keys') return [yaml.problemAt(issue.path, 'value', issue.message)];
   const message = `there is no such key; there are ${Object.keys(writtenModel.shape).join(', ')}`;
-  return issue.keys.map((key) => problemAt(source, [...issue.path, key], 'key', message));
+  return issue.keys.map((key) => yaml.problemAt([...issue.path, key], 'key', message));
 }
 
 function driverProblems(
-  source: Source,
+  yaml: YamlFile,
   name: string,
   model: WrittenModel,
   providers: ShellProviders,
 ): readonly ConfigurationProblem[] {
   const problem = driverProblem(model, providers);
-  return problem ? [problemAt(source, [name, problem.key], 'value', problem.message)] : [];
+  return problem ? [yaml.problemAt([name, problem.key], 'value', problem.message)] : [];
 }
 
 /** Reports a mismatch between a model and its shell provider. */
@@ -122,45 +111,6 @@ function driverProblem(
   const message = access && accessProblem(driver, settings, access);
   return message === undefined ? undefined : { key: 'access', message };
 }
-
-function expandVariablesOf(value: string, env: NodeJS.ProcessEnv): { value: unknown } | { problem: string } {
-  const expansion = expandVariables(value, env);
-  return 'problem' in expansion ? expansion : { value: expansion.text };
-}
-
-function readText(file: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
-  } catch (cause) {
-    // The file is missing, unreadable, a directory, or not UTF-8; the system's message contains the reason.
-    const message = `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
-    throw new ConfigurationError([{ ...placeOf(file, undefined), path: 'llm.models_file', message }], { cause });
-  }
-}
-
-function problemAt(
-  { file, yaml }: Source,
-  path: readonly PropertyKey[],
-  part: 'key' | 'value',
-  message: string,
-): ConfigurationProblem {
-  return toProblem(file, path, yaml.locate(path, part), message);
-}
-
-function toProblem(
-  file: string,
-  path: readonly PropertyKey[],
-  position: ReturnType<YamlFile['locate']>,
-  message: string,
-): ConfigurationProblem {
-  return { ...placeOf(file, position), path: formatPath(path), message };
-}
-
-const placeOf = (file: string, position: { readonly line: number; readonly column: number } | undefined) => ({
-  file,
-  line: position?.line,
-  column: position?.column,
-});
 
 /**
  * Loads and validates a configuration, and runs the tests that the rules of the policy contain. It only reads files, so

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import type { z } from 'zod';
@@ -14,21 +13,21 @@ import {
   formatPath,
   isMapping,
   type Mapping,
+  problemIn,
   valueAt,
   withValueAt,
 } from '../model/problems.js';
 import { type CheckedConfiguration, type ConfigurationInput, configurationSchema } from '../model/schema.js';
-import { isSection, listKeys, listSettings, type Setting, takesText } from '../model/settings.js';
+import { configurationSettings, inside, type Setting, settingAt, takesText, valuesIn } from '../model/settings.js';
 import {
   describeValue,
-  type EnvironmentOverride,
-  expandVariables,
-  hasVariables,
+  type Override,
+  placeOf,
   quote,
   readEnvironmentVariables,
   readValue,
 } from './environment-variables.js';
-import { EMPTY_YAML_FILE, parseYamlFile, type YamlFile } from './yaml-file.js';
+import { parseYamlFile, readText, type YamlFile } from './yaml-file.js';
 
 /** A key of the configuration with its effective value. */
 export interface EffectiveSetting {
@@ -47,27 +46,26 @@ export interface EffectiveSetting {
 function effectiveSettings(
   settled: CheckedConfiguration,
   secrets: readonly string[],
-  layers: ConfigurationLayers,
-  settings: readonly Setting[],
+  sources: Sources,
 ): readonly EffectiveSetting[] {
   const mask = new SecretMask(secrets);
-  return settings.map((setting) => {
+  return sources.settings.map((setting) => {
     const value = valueAt(settled, setting.path);
     return {
       path: setting.path,
       value: mask.value(hideSecrets(value, setting)),
-      source: sourceOf(layers, setting, value),
+      source: sourceOf(sources, setting, value),
     };
   });
 }
 
 /** Masks keys of services, whether or not they are listed as secrets, and the variables of tools, which may be keys. */
-function hideSecrets(value: unknown, { isSecret, entries }: Setting): unknown {
+function hideSecrets(value: unknown, { isSecret, entry }: Setting): unknown {
   if (isSecret === true) return hideAll(value);
-  const hidden = entries.filter((entry) => entry.isSecret === true).map(({ path }) => path);
+  const hidden = (entry ? valuesIn(entry) : []).filter((key) => key.isSecret === true);
   if (hidden.length === 0) return value;
-  const hideIn = (entry: unknown) =>
-    hidden.reduce((shown, path) => withValueAt(shown, path, hideAll(valueAt(shown, path))), entry);
+  const hideIn = (inner: unknown) =>
+    hidden.reduce((shown, { path }) => withValueAt(shown, path, hideAll(valueAt(shown, path))), inner);
   if (Array.isArray(value)) return value.map(hideIn);
   return isMapping(value) ? mapValues(value, hideIn) : value;
 }
@@ -81,12 +79,11 @@ function hideAll(value: unknown): unknown {
 const mapValues = (mapping: Mapping, change: (value: unknown) => unknown): Mapping =>
   Object.fromEntries(Object.entries(mapping).map(([key, value]) => [key, change(value)]));
 
-function sourceOf(layers: ConfigurationLayers, { path, variable }: Setting, value: unknown): string {
-  const layer = layerOf(layers, path);
-  if (layer.kind === 'flags') return 'command line';
-  if (layer.kind === 'environment') return layer.name;
-  if (!isGiven(layers, path)) return value === undefined ? 'default' : (variable ?? 'default');
-  const position = layers.yaml.locate(path, 'key');
+function sourceOf(sources: Sources, { path, variable }: Setting, value: unknown): string {
+  const override = overrideOf(sources, path);
+  if (override) return override.name ?? 'command line';
+  if (!isGiven(sources, path)) return value === undefined ? 'default' : (variable ?? 'default');
+  const position = sources.yaml.locate(path, 'key');
   return position ? `line ${position.line}` : 'the file';
 }
 
@@ -99,22 +96,20 @@ interface SchemaProblem {
 }
 
 /** Describes a problem in `tree` for people: the value found, and the accepted ones. */
-function explainIssue(issue: z.core.$ZodIssue, tree: unknown, settings: readonly Setting[]): readonly SchemaProblem[] {
+function explainIssue(issue: z.core.$ZodIssue, tree: unknown, configuration: Setting): readonly SchemaProblem[] {
+  const { path } = issue;
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      return {
-        path: [...issue.path, key],
-        part: 'key',
-        message: explainUnknownKey(issue.path, key, { settings, tree }),
-      };
+      return { path: [...path, key], part: 'key', message: explainUnknownKey(path, key, { configuration, tree }) };
     });
   }
   if (issue.code === 'invalid_key') {
-    return [{ path: issue.path, part: 'key', message: issue.issues[0]?.message ?? issue.message }];
+    return [{ path, part: 'key', message: issue.issues[0]?.message ?? issue.message }];
   }
-  const sentence = isSection(settings, issue.path) ? 'must be a mapping of keys to values' : issue.message;
-  const found = sentence.startsWith('must be') ? explainFound(valueAt(tree, issue.path), sentence) : '';
-  return [{ path: issue.path, part: 'value', message: sentence + found }];
+  const isSection = settingAt(configuration, path)?.kind === 'group';
+  const sentence = isSection ? 'must be a mapping of keys to values' : issue.message;
+  const found = sentence.startsWith('must be') ? explainFound(valueAt(tree, path), sentence) : '';
+  return [{ path, part: 'value', message: sentence + found }];
 }
 
 function explainFound(value: unknown, sentence: string): string {
@@ -126,91 +121,75 @@ function explainFound(value: unknown, sentence: string): string {
 function explainUnknownKey(
   section: readonly PropertyKey[],
   key: string,
-  { settings, tree }: { readonly settings: readonly Setting[]; readonly tree: unknown },
+  { configuration, tree }: { readonly configuration: Setting; readonly tree: unknown },
 ): string {
-  const inner = section.length === 0 ? sectionsIn(valueAt(tree, [key]), settings) : [];
+  const inner = section.length === 0 ? sectionsIn(valueAt(tree, [key]), configuration) : [];
   if (inner.length > 0) {
     const sections = inner.map(quote).join(', ');
     return `unknown key; ${sections} in it ${inner.length === 1 ? 'belongs' : 'belong'} to the top level of the file: remove this line, and the indentation below it`;
   }
-  const keys = listKeys(settings, section);
+  const keys = settingAt(configuration, section)?.keys.map(({ path }) => path.at(-1) ?? '') ?? [];
   const nearest = findNearest(key, keys);
   if (nearest !== undefined) return `unknown key; did you mean ${quote(nearest)}?`;
-  const elsewhere = settings.find((setting) => setting.path.at(-1) === key);
+  const elsewhere = valuesIn(configuration).find(({ path }) => path.at(-1) === key);
   if (elsewhere) return `unknown key; did you mean ${quote(formatPath(elsewhere.path))}?`;
   const place = section.length === 0 ? 'The sections are' : `The keys of ${formatPath(section)} are`;
   return `unknown key. ${place} ${keys.join(', ')}`;
 }
 
 /** Names of the keys of a value that are sections of the configuration. */
-function sectionsIn(value: unknown, settings: readonly Setting[]): string[] {
-  const sections = listKeys(settings, []);
-  return isMapping(value) ? Object.keys(value).filter((key) => sections.includes(key)) : [];
-}
+const sectionsIn = (value: unknown, configuration: Setting): string[] =>
+  isMapping(value) ? Object.keys(value).filter((key) => inside(configuration, key)) : [];
 
-/** Sources of a configuration; later ones override earlier ones. */
-interface ConfigurationLayers {
+/** What a configuration is read from. */
+interface Sources {
+  /** Keys that hold a value. */
+  readonly settings: readonly Setting[];
   readonly yaml: YamlFile;
-  readonly environment: readonly EnvironmentOverride[];
-  readonly flags: Mapping;
+  /** Later ones come before earlier ones. */
+  readonly overrides: readonly Override[];
 }
 
-/** Source of a value. */
-type Layer =
-  | { readonly kind: 'file' }
-  | { readonly kind: 'environment'; readonly name: string }
-  | { readonly kind: 'flags' };
+/** The override that provides the value at this path, if any. */
+const overrideOf = ({ overrides }: Sources, path: readonly PropertyKey[]): Override | undefined =>
+  overrides.findLast((override) => override.path.every((step, index) => path[index] === step));
 
-/**
- * Merges all layers into one tree. Sections are merged key by key; a list or mapping that is a value is replaced as a
- * whole.
- */
-function mergeLayers(layers: ConfigurationLayers, settings: readonly Setting[]): unknown {
-  const environment = layers.environment.map(({ path, value }) =>
-    path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value),
+/** Whether there is a value at this path other than the default. */
+const isGiven = (sources: Sources, path: readonly PropertyKey[]): boolean =>
+  overrideOf(sources, path) !== undefined || valueAt(sources.yaml.tree, path) !== undefined;
+
+function problemAt(
+  sources: Sources,
+  path: readonly PropertyKey[],
+  part: 'key' | 'value',
+  message: string,
+): ConfigurationProblem {
+  const override = overrideOf(sources, path);
+  if (override) return problemIn(placeOf(override.name), path, message);
+  return sources.yaml.problemAt(path, part, message);
+}
+
+/** Merges all sources into one tree: overrides replace a value as a whole. */
+const treeOf = ({ yaml, overrides }: Sources, configuration: Setting): unknown =>
+  overrides.reduce<unknown>(
+    (tree, { path, value }) => withValueAt(tree, path, value),
+    withSections(yaml.tree, configuration),
   );
-  return [...environment, layers.flags].reduce(
-    (tree, layer) => merge(tree, layer, [], settings),
-    merge({}, layers.yaml.tree, [], settings),
-  );
-}
-
-/** The layer that provides the value at this path. */
-function layerOf(layers: ConfigurationLayers, path: readonly PropertyKey[]): Layer {
-  if (hasPath(layers.flags, path)) return { kind: 'flags' };
-  const override = layers.environment.find((candidate) => candidate.path.every((step, index) => path[index] === step));
-  return override ? { kind: 'environment', name: override.name } : { kind: 'file' };
-}
-
-/** Whether a layer provides a value at this path; otherwise it is the default. */
-function isGiven(layers: ConfigurationLayers, path: readonly PropertyKey[]): boolean {
-  return layerOf(layers, path).kind !== 'file' || valueAt(layers.yaml.tree, path) !== undefined;
-}
 
 /** A section without keys (all of them are commented out) is an empty section, not an invalid value. */
-function merge(lower: unknown, upper: unknown, path: readonly string[], settings: readonly Setting[]): unknown {
-  if (upper === undefined) return lower;
-  if (!isSection(settings, path)) return upper;
-  if (upper === null) return lower ?? {};
-  if (!isMapping(upper) || (lower !== undefined && !isMapping(lower))) return lower ?? upper;
-  return mergeSections(lower ?? {}, upper, path, settings);
+function withSections(value: unknown, setting: Setting | undefined): unknown {
+  if (setting?.kind !== 'group') return value;
+  if (value === null) return {};
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, withSections(inner, inside(setting, key))]),
+  );
 }
 
-function mergeSections(lower: Mapping, upper: Mapping, path: readonly string[], settings: readonly Setting[]): Mapping {
-  const merged = new Map(Object.entries(lower));
-  for (const [key, value] of Object.entries(upper)) {
-    const inner = merge(merged.get(key), value, [...path, key], settings);
-    if (inner !== undefined) merged.set(key, inner);
-  }
-  return Object.fromEntries(merged);
-}
-
-function hasPath(tree: unknown, path: readonly PropertyKey[]): boolean {
-  const [step, ...rest] = path;
-  if (tree === undefined) return false;
-  if (step === undefined || !isMapping(tree)) return true;
-  return typeof step === 'string' && Object.hasOwn(tree, step) && hasPath(tree[step], rest);
-}
+const flagsOf = (flags: ConfigurationInput | undefined, settings: readonly Setting[]): readonly Override[] =>
+  settings
+    .map(({ path }) => ({ path, value: valueAt(flags, path), name: undefined }))
+    .filter(({ value }) => value !== undefined);
 
 /** Inputs of `settle` besides the validated file. */
 interface Surroundings {
@@ -311,41 +290,31 @@ export function readSettings(
   request: ConfigurationRequest,
   proveRule: RuleValidator,
 ): { readonly configuration: Configuration; readonly listSettings: () => readonly EffectiveSetting[] } {
-  const settings = listSettings();
-  const { origin, problems } = readSources(request, settings);
-  const { layers, file } = origin;
-  const tree = mergeLayers(layers, settings);
+  const { env, cwd, baseDirectory, overrides: flags } = request;
+  const described = configurationSettings();
+  const settings = valuesIn(described);
+  const file = request.file === undefined ? undefined : resolve(cwd, request.file);
+  const yaml = parseYamlFile(file ?? 'configuration', file === undefined ? '' : (request.text ?? readText(file)), {
+    env,
+    takesText: (path) => takesText(described, path),
+  });
+  const environment = readEnvironmentVariables(env, settings);
+  const sources = { settings, yaml, overrides: [...environment.overrides, ...flagsOf(flags, settings)] };
+  const tree = treeOf(sources, described);
   const parsed = configurationSchema.safeParse(tree, INTERPRETED);
-  const explained = (parsed.error?.issues ?? []).flatMap((issue) => explainIssue(issue, tree, settings));
+  const explained = (parsed.error?.issues ?? []).flatMap((issue) => explainIssue(issue, tree, described));
+  const problems = [...yaml.problems, ...environment.problems];
   addNew(
     problems,
-    explained.map(({ path, part, message }) => placeProblem(origin, path, part, message)),
+    explained.map(({ path, part, message }) => problemAt(sources, path, part, message)),
   );
-  if (parsed.data) problems.push(...ruleProblems(origin, parsed.data.confirmation.rules, proveRule));
+  if (parsed.data) problems.push(...ruleProblems(sources, parsed.data.confirmation.rules, proveRule));
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems.sort(comparePlaces));
-  const { env, cwd } = request;
-  const base = baseDirectoryOf(request, file);
-  const baseOf = (path: readonly string[]) => (layerOf(layers, path).kind === 'file' ? base : cwd);
+  const base = baseDirectory ?? (file === undefined ? cwd : projectDirectory(file));
+  const baseOf = (path: readonly string[]) => (overrideOf(sources, path) ? cwd : base);
   const settled = settle(parsed.data, settings, { env, cwd, baseOf });
-  const configuration = toConfiguration(settled, { file, env, isGiven: (path) => isGiven(layers, path) });
-  const { secrets } = configuration;
-  return { configuration, listSettings: () => effectiveSettings(settled, secrets, layers, settings) };
-}
-
-/** Reads the file, the environment and the flags, with the problems in their texts. */
-function readSources(
-  { file: givenFile, text, env, cwd, overrides }: ConfigurationRequest,
-  settings: readonly Setting[],
-): { readonly origin: Origin; readonly problems: ConfigurationProblem[] } {
-  const file = givenFile === undefined ? undefined : resolve(cwd, givenFile);
-  const yaml = file === undefined ? EMPTY_YAML_FILE : readYamlFile(text ?? readText(file), env, settings);
-  const environment = readEnvironmentVariables(env, settings);
-  const problems = [
-    ...yaml.problems.map(({ path, message, position }) => inFile(file, formatPath(path), message, position)),
-    ...environment.problems.map(({ name, message }) => elsewhere(`environment variable ${name}`, '', message)),
-  ];
-  const layers = { yaml, environment: environment.overrides, flags: overrides ?? {} };
-  return { origin: { layers, file }, problems };
+  const configuration = toConfiguration(settled, { file, env, isGiven: (path) => isGiven(sources, path) });
+  return { configuration, listSettings: () => effectiveSettings(settled, configuration.secrets, sources) };
 }
 
 /** Adds problems, but only one for each path. */
@@ -356,80 +325,24 @@ function addNew(problems: ConfigurationProblem[], added: readonly ConfigurationP
   }
 }
 
-function ruleProblems(
-  origin: Origin,
+const ruleProblems = (
+  sources: Sources,
   rules: readonly TestedRule[],
   proveRule: RuleValidator,
-): readonly ConfigurationProblem[] {
-  return rules.flatMap((rule, index) =>
+): readonly ConfigurationProblem[] =>
+  rules.flatMap((rule, index) =>
     proveRule(rule).map(({ path, message }) =>
-      placeProblem(origin, ['confirmation', 'rules', index, ...path], 'value', message),
+      problemAt(sources, ['confirmation', 'rules', index, ...path], 'value', message),
     ),
   );
-}
-
-/** Base of relative paths in the file. */
-function baseDirectoryOf({ baseDirectory, cwd }: ConfigurationRequest, file: string | undefined): string {
-  return baseDirectory ?? (file === undefined ? cwd : projectDirectory(file));
-}
-
-function readYamlFile(content: string, env: NodeJS.ProcessEnv, settings: readonly Setting[]): YamlFile {
-  return parseYamlFile(content, (text, path) => {
-    if (!hasVariables(text)) return { value: text };
-    const expansion = expandVariables(text, env);
-    if ('problem' in expansion) return expansion;
-    const isWhole = text.startsWith('${') && text.endsWith('}');
-    return { value: isWhole && !takesText(settings, path) ? readValue(expansion.text) : expansion.text };
-  });
-}
-
-function readText(file: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
-  } catch (cause) {
-    // The file is missing, unreadable, a directory, or not UTF-8; the system's message contains the reason.
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigurationError([elsewhere(file, '', `cannot be read: ${reason}`)], { cause });
-  }
-}
 
 function projectDirectory(file: string): string {
   const folder = dirname(file);
   return basename(folder) === 'config' ? dirname(folder) : folder;
 }
 
-interface Origin {
-  readonly layers: ConfigurationLayers;
-  readonly file: string | undefined;
-}
-
-function placeProblem(
-  { layers, file }: Origin,
-  path: readonly PropertyKey[],
-  part: 'key' | 'value',
-  message: string,
-): ConfigurationProblem {
-  const layer = layerOf(layers, path);
-  if (layer.kind === 'flags') return elsewhere('command line', formatPath(path), message);
-  if (layer.kind === 'environment') return elsewhere(`environment variable ${layer.name}`, formatPath(path), message);
-  return inFile(file, formatPath(path), message, layers.yaml.locate(path, part));
-}
-
 /** Sorts by position in the file; problems of other sources come last. */
 function comparePlaces(a: ConfigurationProblem, b: ConfigurationProblem): number {
   if (a.line === undefined || b.line === undefined) return Number(a.line === undefined) - Number(b.line === undefined);
   return a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
-}
-
-function elsewhere(source: string, path: string, message: string): ConfigurationProblem {
-  return { file: source, line: undefined, column: undefined, path, message };
-}
-
-function inFile(
-  file: string | undefined,
-  path: string,
-  message: string,
-  position: { readonly line: number; readonly column: number } | undefined,
-): ConfigurationProblem {
-  return { file: file ?? 'configuration', line: position?.line, column: position?.column, path, message };
 }

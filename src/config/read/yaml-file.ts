@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 import {
   type Document,
@@ -17,78 +16,92 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import { z } from 'zod';
 
-import { trustListOf } from '../model/configuration.js';
-import { ConfigurationError, isMapping, type Mapping } from '../model/problems.js';
-import { YAML_OPTIONS } from './environment-variables.js';
-
-/** A position in a file; line and column start at 1. */
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** A problem found while parsing, before any key is checked. */
-interface YamlProblem {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  /** Undefined for a problem of the whole file. */
-  readonly position: Position | undefined;
-}
+import {
+  configurationError,
+  type ConfigurationProblem,
+  isMapping,
+  type Mapping,
+  type Position,
+  problemIn,
+} from '../model/problems.js';
+import { expandVariables, readValue, YAML_OPTIONS } from './environment-variables.js';
 
 /** Content of a parsed configuration file. */
 export interface YamlFile {
   readonly tree: Mapping;
-  readonly problems: readonly YamlProblem[];
+  /** Found while parsing, before any key is checked. */
+  readonly problems: readonly ConfigurationProblem[];
   /**
    * Position of a path: of its key, or of its value. For a path that is not in the file, the position of its nearest
    * ancestor.
    */
   locate(path: readonly PropertyKey[], part: 'key' | 'value'): Position | undefined;
+  problemAt(path: readonly PropertyKey[], part: 'key' | 'value', message: string): ConfigurationProblem;
 }
 
-/** Converts a text of the file to its value, or reports a problem. */
-type ReadText = (text: string, path: readonly PropertyKey[]) => { value: unknown } | { problem: string };
+/**
+ * Reads a file of UTF-8.
+ * @param path key that names the file, for the message
+ * @throws {ConfigurationError} when it is missing, unreadable, a directory, or not UTF-8
+ */
+export function readText(file: string, path = ''): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  } catch (cause) {
+    throw configurationError(path, `cannot be read: ${reasonOf(cause)}`, { file, cause });
+  }
+}
 
-/** Parses the text of a file. Every text value is passed through `readText`. */
-export function parseYamlFile(text: string, readText: ReadText): YamlFile {
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** How the texts of a file become values. */
+interface TextRules {
+  /** Values of `${NAME}`. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether text is expected at a path. Elsewhere a value that is nothing but `${NAME}` is read as YAML. */
+  readonly takesText: (path: readonly PropertyKey[]) => boolean;
+}
+
+/** Parses the text of a file, and expands the variables in its values. */
+export function parseYamlFile(file: string, text: string, rules: TextRules): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines });
-  const toPosition: ToPosition = (offset) => {
+  const toPosition = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
-  const faults = findFaults(document, toPosition);
-  const problems = faults.length > 0 ? faults : replaceTexts(document, readText, toPosition);
+  const problems: ConfigurationProblem[] = [];
+  const report: Report = (message, offset, path = []) => {
+    problems.push(problemIn(file, path, message, offset === undefined ? undefined : toPosition(offset)));
+  };
+  findFaults(document, report);
+  const isValid = problems.length === 0;
+  if (isValid) expandTexts(document, rules, report);
+  const locate: YamlFile['locate'] = (path, part) => {
+    const offset = findOffset(document, path, part);
+    return offset === undefined ? undefined : toPosition(offset);
+  };
   return {
-    tree: faults.length > 0 ? {} : toTree(document, problems),
+    tree: isValid ? toTree(document, report) : {},
     problems,
-    locate: (path, part) => {
-      const offset = findOffset(document, path, part);
-      return offset === undefined ? undefined : toPosition(offset);
-    },
+    locate,
+    problemAt: (path, part, message) => problemIn(file, path, message, locate(path, part)),
   };
 }
 
-/** The result for an empty document. */
-export const EMPTY_YAML_FILE: YamlFile = { tree: {}, problems: [], locate: () => undefined };
-
-type ToPosition = (offset: number) => Position;
+/** @param offset undefined for a problem of the whole file */
+type Report = (message: string, offset: number | undefined, path?: readonly PropertyKey[]) => void;
 
 /** Finds the parts that are not valid YAML, or more than plain data. */
-function findFaults(document: Document, toPosition: ToPosition): YamlProblem[] {
-  const faults = [...document.errors, ...document.warnings].map((error): YamlProblem => {
-    return { path: [], message: explainYamlError(error), position: toPosition(error.pos[0]) };
-  });
+function findFaults(document: Document, report: Report): void {
+  for (const error of [...document.errors, ...document.warnings]) report(explainYamlError(error), error.pos[0]);
   visit(document, {
     Alias(_key, node) {
       if (node.resolve(document) !== undefined) return;
-      const message = `there is no anchor &${node.source} before this`;
-      faults.push({ path: [], message, position: toPosition(node.range?.[0] ?? 0) });
+      report(`there is no anchor &${node.source} before this`, node.range?.[0] ?? 0);
     },
   });
-  return faults;
 }
 
 function explainYamlError(error: YAMLError): string {
@@ -104,18 +117,21 @@ function explainYamlError(error: YAMLError): string {
   }
 }
 
-function replaceTexts(document: Document, readText: ReadText, toPosition: ToPosition): YamlProblem[] {
-  const problems: YamlProblem[] = [];
+function expandTexts(document: Document, { env, takesText }: TextRules, report: Report): void {
   visit(document, {
     Scalar(key, node: Scalar, ancestors) {
-      if (key === 'key' || typeof node.value !== 'string') return;
+      const { value: text } = node;
+      if (key === 'key' || typeof text !== 'string') return;
       const path = pathTo(node, ancestors);
-      const read = readText(node.value, path);
-      if ('value' in read) node.value = read.value;
-      else problems.push({ path, message: read.problem, position: toPosition(node.range?.[0] ?? 0) });
+      const expansion = expandVariables(text, env);
+      if ('problem' in expansion) {
+        report(expansion.problem, node.range?.[0] ?? 0, path);
+        return;
+      }
+      const isWhole = text.startsWith('${') && text.endsWith('}');
+      node.value = isWhole && !takesText(path) ? readValue(expansion.text) : expansion.text;
     },
   });
-  return problems;
 }
 
 function pathTo(node: Scalar, ancestors: readonly (Document | Node | Pair)[]): PropertyKey[] {
@@ -129,18 +145,18 @@ function keyOf(pair: Pair): string {
   return String(isScalar(pair.key) ? pair.key.value : pair.key);
 }
 
-function toTree(document: Document, problems: YamlProblem[]): Mapping {
+function toTree(document: Document, report: Report): Mapping {
   let tree: unknown;
   try {
     tree = document.toJS();
   } catch (error) {
     // Nested aliases would expand to more nodes than yaml's limit allows: such a file is not written by hand.
-    problems.push({ path: [], message: error instanceof Error ? error.message : String(error), position: undefined });
+    report(reasonOf(error), undefined);
     return {};
   }
   if (tree === null || tree === undefined) return {};
   if (isMapping(tree)) return tree;
-  problems.push({ path: [], message: 'must be a mapping with sections', position: { line: 1, column: 1 } });
+  report('must be a mapping with sections', 0);
   return {};
 }
 
@@ -180,69 +196,3 @@ const startOf = (node: unknown): number | undefined => (isNode(node) ? node.rang
 function isPresent(node: unknown): boolean {
   return isNode(node) && node.range !== undefined && node.range !== null && node.range[0] < node.range[1];
 }
-
-const trustedFile = z.object({
-  /** Absolute, without symbolic links. */
-  file: z.string(),
-  sha256: z.string(),
-  trusted_at: z.string(),
-});
-
-const list = z.object({ files: z.array(trustedFile) });
-
-/** A configuration file that its user has trusted, as it was then. */
-export type TrustedFile = z.output<typeof trustedFile>;
-
-/** Hash of the content of a file. */
-export const contentHash = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
-
-/**
- * Reads the list of trusted files; empty when there is none.
- * @throws {ConfigurationError} when it is not the user's own, or damaged
- */
-export function readTrustedFiles(env: NodeJS.ProcessEnv): readonly TrustedFile[] {
-  const path = trustListOf(env);
-  try {
-    const text = readPrivate(path);
-    return text === undefined ? [] : list.parse(JSON.parse(text)).files;
-  } catch (cause) {
-    const reason = cause instanceof z.ZodError ? 'it has another form' : (cause as Error).message;
-    throw problem(path, `is no list of trusted files: ${reason}. Remove it, and trust them again`, cause);
-  }
-}
-
-/**
- * Returns the text of a file that the user has trusted; undefined if they have not. What is returned is what was compared:
- * the file may change at any time.
- * @param file absolute, without symbolic links
- * @throws {ConfigurationError} when it has changed since: what to use instead is the user's decision
- */
-export function readTrusted(file: string, env: NodeJS.ProcessEnv): string | undefined {
-  const trusted = readTrustedFiles(env).find((entry) => entry.file === file);
-  if (!trusted) return undefined;
-  const content = readFileSync(file);
-  if (contentHash(content) === trusted.sha256) return content.toString();
-  const remedy = '`shell-adapter config trust` trusts it again, and with --revoke it is ignored';
-  throw problem(file, `has changed since you trusted it. Read it first: ${remedy}`);
-}
-
-/** Reads a file that no other user can have written; undefined when there is none. */
-function readPrivate(path: string): string | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    const { uid, mode } = fstatSync(descriptor);
-    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) throw new Error('other users can change it');
-    return readFileSync(descriptor, 'utf8');
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-const problem = (file: string, message: string, cause?: unknown): ConfigurationError =>
-  new ConfigurationError([{ file, line: undefined, column: undefined, path: '', message }], { cause });

@@ -88,7 +88,10 @@ describe('llm.shell_providers', () => {
       'llm: { shell_providers: { a: { access: full, access_args: { write: [-w] } } } }',
       'for example access_args: { full: ["--some-option"] }',
     ],
-    ['llm: { shell_providers: { a: { access_args: { wirte: [-w] } } } }', 'access_args.wirte: unknown key'],
+    [
+      'llm: { shell_providers: { a: { access_args: { wirte: [-w] } } } }',
+      'access_args.wirte: unknown key; did you mean "write"?',
+    ],
     ['llm: { fallback: [claude, nobody] }', 'is no shell provider; there are claude'],
     ['llm: { provider: bard }', 'must be one of auto, shell, ollama'],
     ['llm: { openai: { base_url: "ftp://x" } }', 'must be a URL'],

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 import { loadConfiguration } from '../../../src/config/read/load.js';
-import { BARE_ENV, CWD, catchError, load } from './support.js';
+import { BARE_ENV, CWD, catchError, load, problemsOf } from './support.js';
 
 const withEnv = (env: NodeJS.ProcessEnv, text = '') => load(text, { env: { ...BARE_ENV, ...env } });
 
@@ -99,7 +99,9 @@ describe('a flag', () => {
   });
 
   it('does not hide that the section in the file is no section', () => {
-    expect(() => load('socketio: 5', { overrides: { socketio: { port: 1 } } })).toThrow('must be a mapping');
+    expect(problemsOf('socketio: 5', { overrides: { socketio: { port: 1 } } })).toEqual([
+      '1:11 socketio: must be a mapping of keys to values; got the number 5',
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { toCode } from '../../../../src/config/model/code-values.js';
+import { toCode } from '../../../../src/config/model/settings.js';
 import { count, duration, optionalDuration, secret } from '../../../../src/config/fields.js';
 import { Secret } from '../../../../src/core/secret.js';
 
