@@ -126,7 +126,8 @@ interface Range<U extends string = string> {
   readonly max: number;
 }
 
-function wholeNumber({ unit, min, max }: Range) {
+/** Schema of a whole number. */
+export function wholeNumber({ unit, min, max }: Range) {
   const error = `must be a whole number (${unit}) from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
@@ -144,7 +145,10 @@ export const computedCount = (range: Range<'characters'>, fallback: string, text
   described(wholeNumber(range).optional(), { text, unit: range.unit, fallback });
 
 /** One PB, in MB: larger than any machine has, so that only a mistake is rejected. */
-const MAX_MB = 1024 ** 3;
+export const MAX_MB = 1024 ** 3;
+
+/** One TB: larger than any sensible file, so that only a mistake is rejected. */
+export const MAX_FILE_BYTES = 1024 ** 4;
 
 /** Resources that can be limited, by key: the unit, which is that of the wire too, the highest plausible value, the use. */
 const LIMITED = {
@@ -204,6 +208,14 @@ export const choice = <const T extends readonly [string, ...string[]]>(
     fallback: literal(fallback),
     reload,
   });
+
+/** Schema of a text that fulfils a condition; the error says which. */
+export const textWhere = (isValid: (text: string) => boolean, error: string) =>
+  z.string({ error }).refine(isValid, { error });
+
+/** A list of texts or mappings, empty by default. */
+export const list = <S extends z.ZodType>(entry: S, error: string, text: string, facts: Partial<Facts> = {}) =>
+  described(z.array(entry, { error }).default([]), { text, fallback: 'none', ...facts });
 
 const textError = 'must be a text';
 

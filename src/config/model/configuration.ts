@@ -7,13 +7,13 @@ import type { ModelRegistry } from '../../core/llm/settings.js';
 import type { PolicyFacts } from '../../core/policy/model.js';
 import { Secret } from '../../core/secret.js';
 import { isNamedBy, Variables } from '../../core/variables.js';
-import { secondsToMs } from '../fields.js';
 import { splitClasses } from '../sections/confirmation.js';
 import { isMaskable } from '../sections/access.js';
+import { MIN_SIGNING_CHARACTERS, type notifySection } from '../sections/records.js';
 import { isLoopback } from '../sections/socketio.js';
 import { configurationError } from './problems.js';
 import { type CheckedConfiguration, configurationSchema } from './schema.js';
-import { toCode } from './settings.js';
+import { type CodeValue, toCode } from './settings.js';
 
 /** Variables of the daemon's environment that shells inherit by default; a trailing `*` matches any suffix. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_*', 'TZ', 'SHELL', 'TMPDIR', 'XDG_RUNTIME_DIR'] as const;
@@ -121,35 +121,20 @@ export const userConfigurationFile = (env: NodeJS.ProcessEnv): string =>
 export const trustListOf = (env: NodeJS.ProcessEnv): string =>
   join(userDirectory('state', env), 'shell-adapter', 'trusted-configurations.json');
 
-type WrittenWebhook = CheckedConfiguration['notify']['webhooks'][number];
-
 /**
- * The webhooks of a configuration, with the names and units of the code.
- * @throws ConfigurationError when the file of a secret cannot be read, or is too short
+ * The key of a webhook's signatures.
+ * @throws ConfigurationError when its file cannot be read, or is too short
  */
-const toWebhooks = ({ webhooks }: CheckedConfiguration['notify']) =>
-  webhooks.map((written, index) => {
-    const { url, events, format, timeout, attempts, include_command: includeCommand } = written;
-    return {
-      url,
-      events,
-      format,
-      timeoutMs: secondsToMs(timeout),
-      attempts,
-      includeCommand,
-      secret: secretOf(written, index),
-    };
-  });
-
-function secretOf({ secret, secret_file: file }: WrittenWebhook, index: number): Secret | undefined {
-  if (file === undefined) return secret === undefined ? undefined : new Secret(secret);
+function signingSecret(
+  { secret, secretFile }: CodeValue<typeof notifySection>['webhooks'][number],
+  index: number,
+): Secret | undefined {
+  if (secretFile === undefined) return secret;
   const path = `notify.webhooks[${index}].secret_file`;
-  const content = readSecretFile(file, path).trim();
-  if (content.length >= MIN_SECRET_CHARACTERS) return new Secret(content);
-  throw configurationError(path, `${file} has to have ${MIN_SECRET_CHARACTERS} characters or more`);
+  const content = readSecretFile(secretFile, path).trim();
+  if (content.length >= MIN_SIGNING_CHARACTERS) return new Secret(content);
+  throw configurationError(path, `${secretFile} has to have ${MIN_SIGNING_CHARACTERS} characters or more`);
 }
-
-const MIN_SECRET_CHARACTERS = 16;
 
 /**
  * Reads the secrets of a configuration, whose paths are absolute.
@@ -200,9 +185,12 @@ interface ConfigurationContext {
  * @throws {ConfigurationError} when a secret cannot be read
  */
 export function toConfiguration(settled: CheckedConfiguration, { file, env, isGiven }: ConfigurationContext) {
-  const { adapter, socketio, confirmation, llm, audit, ...rest } = toCode(configurationSchema, settled);
+  const { adapter, socketio, confirmation, llm, audit, notify, ...rest } = toCode(configurationSchema, settled);
   const resourceLimits = limitsOf(settled.adapter);
-  const webhooks = toWebhooks(settled.notify);
+  const webhooks = notify.webhooks.map(({ secretFile, ...webhook }, index) => ({
+    ...webhook,
+    secret: signingSecret({ ...webhook, secretFile }, index),
+  }));
   return {
     ...rest,
     /** Path of the configuration file; undefined without one. */
@@ -224,7 +212,7 @@ export function toConfiguration(settled: CheckedConfiguration, { file, env, isGi
     },
     /** With whether the configuration names the file: no other file is used then. */
     audit: { ...audit, isFileChosen: isGiven(['audit', 'file']) },
-    /** With the names and units of the code. */
+    /** With the secrets that are in files. */
     notify: { webhooks },
     /** Texts that are masked in all output and records. Never print them. */
     secrets: [

@@ -186,9 +186,11 @@ export type CodeValue<S, V = z.output<S>> = S extends { readonly code: { convert
       }
     : S extends z.ZodRecord<z.core.$ZodRecordKey, infer Entry>
       ? Readonly<Record<string, CodeValue<Entry>>>
-      : [Inner<S>] extends [never]
-        ? V
-        : CodeValue<Inner<S>, V>;
+      : S extends z.ZodArray<infer Entry extends z.ZodObject>
+        ? readonly CodeValue<Entry>[]
+        : [Inner<S>] extends [never]
+          ? V
+          : CodeValue<Inner<S>, V>;
 
 /** Converts a validated value to the names and units of the code. */
 export const toCode = <S extends z.ZodType>(schema: S, value: z.output<S>): CodeValue<S> =>
@@ -197,8 +199,9 @@ export const toCode = <S extends z.ZodType>(schema: S, value: z.output<S>): Code
 function convert(setting: Setting, value: unknown): unknown {
   if (value === undefined) return undefined;
   if (setting.convert) return setting.convert(value as never);
-  if (!isMapping(value)) return value;
   const { keys, entry } = setting;
+  if (entry && Array.isArray(value)) return value.map((inner) => convert(entry, inner));
+  if (!isMapping(value)) return value;
   if (keys.length > 0) {
     return Object.fromEntries(
       keys.map((key) => [key.codePath.at(-1), convert(key, value[key.path.at(-1) ?? ''])] as const),

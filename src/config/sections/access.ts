@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { MIN_SECRET_CHARACTERS, patternsOf } from '../../core/secrets.js';
-import { choice, count, described, flag, restarting } from '../fields.js';
+import { choice, count, flag, list, restarting } from '../fields.js';
 
 /** `auth`: authentication of clients. */
 export const authSection = z.strictObject({
@@ -35,23 +35,23 @@ export const isMaskable = (secret: string): boolean => patternsOf([secret]).leng
 
 /** `secrets`: texts that are masked in all output and records. */
 export const secretsSection = z.strictObject({
-  values: described(z.array(text.refine(isMaskable, { error: TOO_SHORT }), { error: listError }).default([]), {
-    text: 'Secrets themselves, best as `"${VARIABLE}"`.',
-    fallback: 'none',
-    isSecret: true,
-  }),
-  environment: described(
-    z.array(text.min(1, { error: 'has to be the name of a variable' }), { error: listError }).default([]),
-    {
-      text: 'Names of variables of the daemon whose values are secrets; variables that are not set are ignored.',
-      fallback: 'none',
-    },
+  values: list(
+    text.refine(isMaskable, { error: TOO_SHORT }),
+    listError,
+    'Secrets themselves, best as `"${VARIABLE}"`.',
+    { isSecret: true },
   ),
-  files: described(z.array(text.min(1, { error: 'has to be a path' }), { error: listError }).default([]), {
-    text: 'Files whose content is secret, each line of it.',
-    fallback: 'none',
-    location: {},
-  }),
+  environment: list(
+    text.min(1, { error: 'has to be the name of a variable' }),
+    listError,
+    'Names of variables of the daemon whose values are secrets; variables that are not set are ignored.',
+  ),
+  files: list(
+    text.min(1, { error: 'has to be a path' }),
+    listError,
+    'Files whose content is secret, each line of it.',
+    { location: {} },
+  ),
 });
 
 /** `http`: HTTP endpoints besides Socket.IO. */

@@ -12,10 +12,12 @@ import {
   duration,
   flag,
   type LimitKey,
+  list,
   optionalCount,
   path,
   resourceLimits,
   restarting,
+  textWhere,
   variables,
 } from '../fields.js';
 
@@ -63,87 +65,67 @@ const outputKeys = {
   ),
 };
 
-interface WrittenSizes {
-  readonly max_output_size: number;
-  readonly begin_output_size?: number | undefined;
-  readonly end_output_size?: number | undefined;
+/** The unit in which the beginning and the end of an output are measured: the last word of the keys. */
+type Measure = 'size' | 'lines';
+
+/** How much of a stream a result has. */
+interface Bounds {
+  readonly max: number;
+  readonly begin: number;
+  readonly end: number;
 }
 
-const isSize = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;
-const isOptionalSize = (value: unknown): boolean => value === undefined || isSize(value);
+const boundKey = (bound: keyof Bounds, measure: Measure) => `${bound}_output_${measure}` as const;
 
-/** Whether the sizes can be compared: other keys of the section may be invalid, then both problems are reported. */
-function hasSizes(section: unknown): section is WrittenSizes {
-  if (typeof section !== 'object' || section === null) return false;
-  const { max_output_size: max, begin_output_size: begin, end_output_size: end } = section as Record<string, unknown>;
-  return isSize(max) && [begin, end].every(isOptionalSize);
-}
+/** A bound as it is written, valid or not. */
+const writtenBound = (section: object, bound: keyof Bounds, measure: Measure): unknown =>
+  (section as Readonly<Record<string, unknown>>)[boundKey(bound, measure)];
 
 /** The head gets a third of a truncated output, the tail the rest: error messages are mostly at the end. */
 const BEGIN_SHARE = 3;
 
-/** Derives missing sizes from the others, so that the maximum alone is sufficient. */
-function chooseOutputSizes({ max_output_size: max, begin_output_size: begin, end_output_size: end }: WrittenSizes) {
-  const chosen = begin ?? (end === undefined ? Math.floor(max / BEGIN_SHARE) : Math.max(0, max - end));
-  return { begin_output_size: chosen, end_output_size: end ?? Math.max(0, max - chosen) };
-}
+const isCount = (value: unknown): boolean => value === undefined || (Number.isInteger(value) && Number(value) >= 0);
 
-/** Reports sizes that are more than the maximum together. */
-function checkOutputSizes(written: WrittenSizes, context: z.RefinementCtx): void {
-  const { max_output_size: max, end_output_size: givenEnd } = written;
-  const { begin_output_size: begin, end_output_size: end } = chooseOutputSizes(written);
-  if (begin + end <= max) return;
-  context.addIssue({
-    code: 'custom',
-    path: [givenEnd === undefined ? 'begin_output_size' : 'end_output_size'],
-    message: `begin_output_size (${begin}) and end_output_size (${end}) may not be more than max_output_size (${max}) together`,
-  });
-}
-
-interface WrittenLines {
-  readonly max_output_lines?: number | undefined;
-  readonly begin_output_lines?: number | undefined;
-  readonly end_output_lines?: number | undefined;
-}
-
-/** Whether the numbers of lines can be compared. */
-function hasLines(section: unknown): section is WrittenLines {
-  if (typeof section !== 'object' || section === null) return false;
-  const {
-    max_output_lines: max,
-    begin_output_lines: begin,
-    end_output_lines: end,
-  } = section as Record<string, unknown>;
-  return [max, begin, end].every(isOptionalSize);
-}
-
-/** Derives missing numbers of lines from the others; none without any. */
-function chooseOutputLines(written: WrittenLines) {
-  const { max_output_lines: givenMax, begin_output_lines: begin, end_output_lines: end } = written;
-  if (givenMax === undefined && begin === undefined && end === undefined) return {};
+/**
+ * Derives missing bounds from the others.
+ * @returns undefined without any, and when one is invalid, which is reported elsewhere
+ */
+function boundsOf(section: object, measure: Measure): Bounds | undefined {
+  const written = (['max', 'begin', 'end'] as const).map((bound) => writtenBound(section, bound, measure));
+  if (!written.every(isCount) || written.every((value) => value === undefined)) return undefined;
+  const [givenMax, begin, end] = written as (number | undefined)[];
   const max = givenMax ?? (begin ?? 0) + (end ?? 0);
-  const sizes = chooseOutputSizes({ max_output_size: max, begin_output_size: begin, end_output_size: end });
-  return {
-    max_output_lines: max,
-    begin_output_lines: sizes.begin_output_size,
-    end_output_lines: sizes.end_output_size,
-  };
+  const chosen = begin ?? (end === undefined ? Math.floor(max / BEGIN_SHARE) : Math.max(0, max - end));
+  return { max, begin: chosen, end: end ?? Math.max(0, max - chosen) };
 }
 
-/** Reports numbers of lines that are more than the maximum together. */
-function checkOutputLines(written: WrittenLines, context: z.RefinementCtx): void {
-  const {
-    max_output_lines: max = 0,
-    begin_output_lines: begin = 0,
-    end_output_lines: end = 0,
-  } = chooseOutputLines(written);
-  if (begin + end <= max) return;
-  context.addIssue({
-    code: 'custom',
-    path: [written.end_output_lines === undefined ? 'begin_output_lines' : 'end_output_lines'],
-    message: `begin_output_lines (${begin}) and end_output_lines (${end}) may not be more than max_output_lines (${max}) together`,
-  });
-}
+/** Reports bounds whose beginning and end are more than the maximum together. */
+const checkBounds =
+  (measure: Measure) =>
+  (section: object, context: z.RefinementCtx): void => {
+    const { max, begin, end } = boundsOf(section, measure) ?? { max: 0, begin: 0, end: 0 };
+    if (begin + end <= max) return;
+    const bound = writtenBound(section, 'end', measure) === undefined ? 'begin' : 'end';
+    const message = `${boundKey('begin', measure)} (${begin}) and ${boundKey('end', measure)} (${end}) may not be more than ${boundKey('max', measure)} (${max}) together`;
+    context.addIssue({ code: 'custom', path: [boundKey(bound, measure)], message });
+  };
+
+/** Whether bounds can be compared: other keys of the section may be invalid, then both problems are reported. */
+const hasBounds =
+  (measure: Measure) =>
+  ({ value }: { readonly value: unknown }): boolean =>
+    typeof value === 'object' && value !== null && boundsOf(value, measure) !== undefined;
+
+/** With the sizes, which follow from the maximum alone, and the lines, if there are any. */
+const chooseBounds = (section: object) => {
+  const { begin = 0, end = 0 } = boundsOf(section, 'size') ?? {};
+  const lines = boundsOf(section, 'lines');
+  return {
+    begin_output_size: begin,
+    end_output_size: end,
+    ...(lines && { max_output_lines: lines.max, begin_output_lines: lines.begin, end_output_lines: lines.end }),
+  };
+};
 
 /** The shells that have a driver. */
 const SHELL_NAMES = ['bash', 'zsh', 'sh', 'fish'] as const;
@@ -168,11 +150,10 @@ const prewarm = restarting({
 const passError = 'must be a list of variable names, each of which may end in "*"';
 
 const environment = restarting({
-  pass: described(
-    z
-      .array(z.string({ error: passError }).regex(VARIABLE_PATTERN, { error: passError }), { error: passError })
-      .default([]),
-    { text: "Names of the daemon's variables that shells get too; a name may end in `*`.", fallback: 'none' },
+  pass: list(
+    textWhere((name) => VARIABLE_PATTERN.test(name), passError),
+    passError,
+    "Names of the daemon's variables that shells get too; a name may end in `*`.",
   ),
   set: described(variables('must be a mapping of variable names to texts').default({}), {
     text: 'Variables that every shell gets; they override all others.',
@@ -195,7 +176,7 @@ export const adapterSection = z
       { in: 'start_directory', name: '.' },
       'restart',
     ),
-    shell: described(z.string({ error: shellError }).refine(isShell, { error: shellError }).default('bash'), {
+    shell: described(textWhere(isShell, shellError).default('bash'), {
       text: 'The shell of a session that asks for none, and of commands without a session: bash, zsh, sh, fish, or the path of one.',
       fallback: '`bash`',
       reload: 'restart',
@@ -282,12 +263,11 @@ export const adapterSection = z
     ),
     environment: environment,
   })
-  .superRefine(checkOutputSizes, { when: ({ value }) => hasSizes(value) })
-  .superRefine(checkOutputLines, { when: ({ value }) => hasLines(value) })
+  .superRefine(checkBounds('size'), { when: hasBounds('size') })
+  .superRefine(checkBounds('lines'), { when: hasBounds('lines') })
   .transform((section) => ({
     ...section,
-    ...chooseOutputSizes(section),
-    ...chooseOutputLines(section),
+    ...chooseBounds(section),
     ...chooseTimeouts(section),
   }));
 

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-import { count, described, duration, optionalText, variables } from '../fields.js';
-
-/** One PB, in MB: larger than any machine has, so that only a mistake is rejected. */
-const MAX_MB = 1024 ** 3;
+import { count, described, duration, MAX_MB, optionalText, variables } from '../fields.js';
 
 /** `checkpoints`: limits on a checkpoint of the workspace, and on the checkpoints that are kept. */
 export const checkpointsSection = z

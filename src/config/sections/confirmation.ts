@@ -3,7 +3,18 @@ import type { ConfirmationMode } from '../../core/confirmation.js';
 import { LLM_PROVIDERS } from '../../core/llm/settings.js';
 import { COMMAND_CLASSES, type CommandClass, POLICY_ACTIONS } from '../../core/policy/model.js';
 import { type ClassActions, PRESET_NAMES, PRESETS } from '../../core/policy/policy.js';
-import { choice, type Described, described, duration, flag, oneOf, optionalText, secret, text } from '../fields.js';
+import {
+  choice,
+  type Described,
+  described,
+  duration,
+  flag,
+  list,
+  oneOf,
+  optionalText,
+  secret,
+  text,
+} from '../fields.js';
 
 /** The modes by their names in the file, in the order of the documentation. */
 const MODES = ['self', 'operator', 'llm'] as const satisfies readonly ConfirmationMode[];
@@ -94,10 +105,11 @@ const written = z.strictObject({
     fallback: '`balanced`',
   }),
   classes: z.strictObject(classes).prefault({}),
-  rules: described(z.array(rule, { error: 'must be a list of rules' }).default([]), {
-    text: 'Rules for single programs, arguments, paths or texts, each with tests of its own.',
-    fallback: 'none',
-  }),
+  rules: list(
+    rule,
+    'must be a list of rules',
+    'Rules for single programs, arguments, paths or texts, each with tests of its own.',
+  ),
   expires: duration('seconds', 60, 'How long a command waits for its confirmation.'),
   checkpoint: flag(
     true,

@@ -23,6 +23,7 @@ import {
   resourceLimits,
   secret,
   text,
+  textWhere,
   variables,
 } from '../fields.js';
 
@@ -112,13 +113,11 @@ const shellProvider = z
 
 /** The address of a service. */
 const url = (variable: string, meaning: string, otherwise: string) =>
-  described(
-    z
-      .string({ error: urlError })
-      .refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), { error: urlError })
-      .optional(),
-    { text: meaning, variable, fallback: fromVariable(variable, otherwise) },
-  );
+  described(textWhere((value) => /^https?:\/\//.test(value) && URL.canParse(value), urlError).optional(), {
+    text: meaning,
+    variable,
+    fallback: fromVariable(variable, otherwise),
+  });
 
 const fromVariable = (variable: string, otherwise?: string): string =>
   `\`\${${variable}}\`${otherwise === undefined ? '' : `, or ${otherwise}`}`;

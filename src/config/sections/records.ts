@@ -4,12 +4,26 @@ import { z } from 'zod';
 
 import { NOTIFICATION_EVENTS, NOTIFICATION_FORMATS } from '../../core/notifications.js';
 import { ROLE_NAMES } from '../../core/principal.js';
-import { choice, converted, count, described, duration, flag, oneOf, path, restarting, text } from '../fields.js';
+import { Secret } from '../../core/secret.js';
+import {
+  choice,
+  converted,
+  count,
+  described,
+  duration,
+  flag,
+  list,
+  MAX_FILE_BYTES,
+  oneOf,
+  path,
+  restarting,
+  text,
+  textWhere,
+} from '../fields.js';
 import { isLoopback } from './socketio.js';
 
+const KIB = 1024;
 const MIB = 1024 * 1024;
-/** One TB: larger than any sensible value, so that only a mistake is rejected. */
-const MAX_FILE_BYTES = 1024 ** 4;
 
 /** `audit`: the audit log. */
 export const auditSection = restarting({
@@ -26,31 +40,28 @@ export const auditSection = restarting({
   backups: count({ unit: 'files', min: 1, max: 1000 }, 10, 'Renamed logs that are kept; `.1` is the newest.'),
 });
 
-const KIB = 1024;
-/** One TB: larger than any sensible value, so that only a mistake is rejected. */
-const MAX_BYTES = 1024 ** 4;
-
 /** `recording`: which sessions are recorded, and where. */
 export const recordingSection = z
   .strictObject({
-    roles: described(z.array(oneOf(ROLE_NAMES), { error: 'must be a list of roles' }).default([]), {
-      text: 'Roles whose sessions are always recorded, whatever the client asks for. Only admins can delete these recordings.',
-      fallback: 'none',
-      reload: 'new_sessions',
-    }),
+    roles: list(
+      oneOf(ROLE_NAMES),
+      'must be a list of roles',
+      'Roles whose sessions are always recorded, whatever the client asks for. Only admins can delete these recordings.',
+      { reload: 'new_sessions' },
+    ),
     directory: path(
       'Directory of the recordings, which is created. Commands may not read it.',
       { in: 'state_directory', name: 'recordings' },
       'restart',
     ),
     max_bytes: count(
-      { unit: 'bytes', min: 64 * KIB, max: MAX_BYTES },
+      { unit: 'bytes', min: 64 * KIB, max: MAX_FILE_BYTES },
       64 * MIB,
       'Size at which a recording ends early. The session goes on.',
       'new_sessions',
     ),
     max_total_bytes: count(
-      { unit: 'bytes', min: 64 * KIB, max: MAX_BYTES },
+      { unit: 'bytes', min: 64 * KIB, max: MAX_FILE_BYTES },
       1024 * MIB,
       'Disk space of all recordings. Above it, the oldest of sessions that have ended are deleted.',
     ),
@@ -165,12 +176,6 @@ const DEFAULT_FORMAT = '%(asctime)s - %(name)s - %(levelname)s - %(message)s';
 /** Level names of Python's logging, from the least to the most severe. */
 const LOG_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;
 
-/** 5 MiB, the value in the adapter's first sample configuration. */
-const DEFAULT_LOG_BYTES = 5 * 1024 * 1024;
-
-/** One TB: larger than any sensible value, so that only a mistake is rejected. */
-const MAX_LOG_BYTES = 1024 ** 4;
-
 const levelError = `must be one of ${LOG_LEVELS.join(', ')}`;
 
 /** `logging`: destination, level, format and rotation of the log. */
@@ -190,8 +195,8 @@ export const loggingSection = z.strictObject({
     (text) => parseLogFormat(text) as LogFormat,
   ),
   max_log_size: count(
-    { unit: 'bytes', min: 1, max: MAX_LOG_BYTES },
-    DEFAULT_LOG_BYTES,
+    { unit: 'bytes', min: 1, max: MAX_FILE_BYTES },
+    5 * MIB,
     'Size at which the log file is renamed and a new one is started.',
   ),
   backup_count: count(
@@ -221,13 +226,10 @@ export const tracesSection = restarting({
     false,
     'Whether spans of requests and commands are sent to a collector. Needs packages of OpenTelemetry; see [Monitoring](../operate/monitoring.md#traces).',
   ),
-  endpoint: described(
-    z.string({ error: collectorUrlError }).refine(isCollector, { error: collectorUrlError }).default(ENDPOINT),
-    {
-      text: 'Where the collector takes OTLP over HTTP.',
-      fallback: `\`${ENDPOINT}\``,
-    },
-  ),
+  endpoint: described(textWhere(isCollector, collectorUrlError).default(ENDPOINT), {
+    text: 'Where the collector takes OTLP over HTTP.',
+    fallback: `\`${ENDPOINT}\``,
+  }),
   sample_ratio: described(
     z.number({ error: ratioError }).min(0, { error: ratioError }).max(1, { error: ratioError }).default(1),
     {
@@ -243,7 +245,7 @@ export const tracesSection = restarting({
 });
 
 /** Least length of a secret, in characters: a shorter one could be guessed from a signed body. */
-const MIN_SECRET_CHARACTERS = 16;
+export const MIN_SIGNING_CHARACTERS = 16;
 
 const urlError = 'has to be an https URL, or an http URL of this machine (127.0.0.1, localhost), without a user name';
 
@@ -262,21 +264,25 @@ const events = z
 // No message of a secret may begin with "must be": such messages quote the value.
 const secretText = z
   .string({ error: 'has to be a text; write it in quotes' })
-  .min(MIN_SECRET_CHARACTERS, { error: `has to have ${MIN_SECRET_CHARACTERS} characters or more` });
+  .min(MIN_SIGNING_CHARACTERS, { error: `has to have ${MIN_SIGNING_CHARACTERS} characters or more` });
 
 const webhook = z
   .strictObject(
     {
-      url: described(z.string({ error: urlError }).refine(isReceiver, { error: urlError }), {
+      url: described(textWhere(isReceiver, urlError), {
         text: 'Where notifications are sent: https, or http to this machine. Redirects are not followed.',
         fallback: 'none; it is required',
         isSecret: true,
       }),
-      secret: described(secretText.optional(), {
-        text: 'The key of the signature, best as `"${VARIABLE}"`; at least 16 characters.',
-        fallback: 'none; then nothing is signed',
-        isSecret: true,
-      }),
+      secret: converted(
+        secretText.optional(),
+        {
+          text: 'The key of the signature, best as `"${VARIABLE}"`; at least 16 characters.',
+          fallback: 'none; then nothing is signed',
+          isSecret: true,
+        },
+        (value: string) => new Secret(value),
+      ),
       secret_file: described(text.refine(isAbsolute, { error: 'must be an absolute path' }).optional(), {
         text: 'A file with the key instead; its path is absolute, and blanks at its ends do not count.',
         fallback: 'none',
@@ -299,8 +305,9 @@ const webhook = z
 
 /** `notify`: webhooks that are told of what waits and what went wrong. */
 export const notifySection = z.strictObject({
-  webhooks: described(z.array(webhook, { error: 'must be a list of webhooks' }).default([]), {
-    text: 'Receivers of notifications; see [Notifications](../operate/notifications.md).',
-    fallback: 'none',
-  }),
+  webhooks: list(
+    webhook,
+    'must be a list of webhooks',
+    'Receivers of notifications; see [Notifications](../operate/notifications.md).',
+  ),
 });

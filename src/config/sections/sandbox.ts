@@ -2,16 +2,24 @@ import { z } from 'zod';
 
 import { type AllowedDestination, parseAllowed } from '../../core/egress.js';
 import { SANDBOX_PROFILES } from '../../core/sandbox-profiles.js';
-import { choice, converted, described, flag, restarting, secondsToMs, time } from '../fields.js';
+import {
+  choice,
+  converted,
+  described,
+  flag,
+  restarting,
+  secondsToMs,
+  textWhere,
+  time,
+  wholeNumber,
+} from '../fields.js';
 
 /** Bounds that hold unless others are given. */
 const DEFAULT_CONNECTIONS = 64;
 const DEFAULT_IDLE_SECONDS = 300;
-const MOST_CONNECTIONS = 10_000;
 /** Longest allow-list: each connection is compared with all of it. */
 const MAX_ENTRIES = 1000;
 
-const connectionsError = `must be a whole number (connections) from 1 to ${MOST_CONNECTIONS}`;
 const listError = `must be a list of up to ${MAX_ENTRIES} destinations, such as "example.com:443"`;
 
 const destination = z.string({ error: 'must be a text' }).superRefine((text, context) => {
@@ -28,11 +36,7 @@ const unknownKey = ({ code, keys }: { readonly code: string; readonly keys?: unk
 const allowance = z.strictObject(
   {
     allow: z.array(destination, { error: listError }).max(MAX_ENTRIES, { error: listError }),
-    max_connections: z
-      .int({ error: connectionsError })
-      .min(1, { error: connectionsError })
-      .max(MOST_CONNECTIONS, { error: connectionsError })
-      .default(DEFAULT_CONNECTIONS),
+    max_connections: wholeNumber({ unit: 'connections', min: 1, max: 10_000 }).default(DEFAULT_CONNECTIONS),
     idle_timeout: time('seconds').default(DEFAULT_IDLE_SECONDS),
   },
   { error: unknownKey },
@@ -109,11 +113,7 @@ export const sandboxSection = restarting({
     'Whether programs in the profile `strict` can use Unix sockets, those of the machine that they see included. Connected pairs always work.',
   ),
   protected_paths: described(
-    z
-      .array(z.string({ error: PROTECTED_ERROR }).refine(isWithin, { error: PROTECTED_ERROR }), {
-        error: 'must be a list of paths',
-      })
-      .default(DEFAULT_PROTECTED),
+    z.array(textWhere(isWithin, PROTECTED_ERROR), { error: 'must be a list of paths' }).default(DEFAULT_PROTECTED),
     {
       text: 'Paths within the workspace that are read-only in a sandbox. Those below `.git/` hold for nested repositories, too.',
       fallback: DEFAULT_PROTECTED.map((path) => `\`${path}\``).join(', '),
