@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { FastifyInstance } from 'fastify';
 
-import { ensureWorkspace, limitSettings } from '../config/derive.js';
+import { ensureWorkspace } from '../config/derive.js';
 import type { Configuration } from '../config/model/configuration.js';
 import { configurationError, valueAt, withValueAt } from '../config/model/problems.js';
 import { listRestartKeys } from '../config/model/settings.js';
@@ -176,7 +176,7 @@ class CurrentSettings {
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
     this.#gate = gateSettings(configuration);
-    this.#limits = measureLimits(limitSettings(configuration));
+    this.#limits = measureLimits(configuration.adapter);
   }
 
   readonly configuration = (): Configuration => this.#configuration;
@@ -188,7 +188,7 @@ class CurrentSettings {
   /** Puts another configuration into effect. */
   replace(configuration: Configuration): void {
     this.#gate = gateSettings(configuration);
-    this.#limits = measureLimits(limitSettings(configuration));
+    this.#limits = measureLimits(configuration.adapter);
     this.#configuration = configuration;
   }
 }

@@ -62,7 +62,7 @@ const buildMachine = ({ configuration, version }: RuntimeContext): Machine =>
     const { childEnvironment: env, adapter, llm, file = 'defaults' } = current;
     const isRunning = runsCommands(current);
     const [machine, providers, users] = await Promise.all([
-      examineMachine({ env, defaultShell: adapter.shell, platform: adapter.platform, ...examinedSettings(current) }),
+      examineMachine({ env, ...examinedSettings(current) }),
       isRunning ? examineLlmProviders({ settings: llm, env }) : [],
       isRunning ? examineUsers({ stateDirectory: adapter.stateDirectory, path: env['PATH'] ?? '' }) : [],
     ]);

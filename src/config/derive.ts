@@ -3,9 +3,8 @@ import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import type { Limits } from '../core/limits.js';
 import { makeDirectory } from '../files/make-directory.js';
-import { type Configuration, type SandboxConfiguration, withDaemon } from './model/configuration.js';
+import { type Configuration, withDaemon } from './model/configuration.js';
 import { configurationError } from './model/problems.js';
 import { quote } from './read/environment-variables.js';
 
@@ -23,16 +22,6 @@ function examinedCluster({ cluster, adapter }: Configuration) {
   return { role, linkUrl, linkHost, secretFile, redisUrl: redisUrl?.reveal(), tls: files };
 }
 
-/** Collects the settings of a configuration from which the limits in force follow. */
-export const limitSettings = ({
-  adapter: { resourceLimits, diskFreeMbFloor, safetyNet, workspaceDirectory },
-}: Configuration): {
-  readonly resources: Limits;
-  readonly diskFreeMbFloor: number | undefined;
-  readonly safetyNet: boolean;
-  readonly workspaceDirectory: string;
-} => ({ resources: resourceLimits, diskFreeMbFloor, safetyNet, workspaceDirectory });
-
 /**
  * Files that the daemon writes on its own initiative, wherever they are configured to be: the log, the audit log, and
  * their rotated files.
@@ -48,32 +37,20 @@ const withBackups = (path: string, count: number): string[] => [
   ...Array.from({ length: count }, (_, index) => `${path}.${index + 1}`),
 ];
 
-/** All settings that a sandbox needs. */
-interface SandboxSurroundings extends Omit<SandboxConfiguration, 'require'> {
-  /** PATH that is searched for bubblewrap. */
-  readonly path: string;
-  readonly workspace: string;
-  /** Home directories whose secrets are hidden. */
-  readonly homes: readonly string[];
-  /**
-   * The daemon's state, configuration, key, logs and the folder of its Unix socket, which are hidden in every sandbox.
-   * The folder, because a socket that does not exist yet cannot be hidden.
-   */
-  readonly hidden: readonly string[];
-}
-
-/** Collects the settings of a configuration that a sandbox needs. */
-export function sandboxSurroundings(configuration: Configuration): SandboxSurroundings {
+/** The settings of a configuration that a sandbox needs. */
+export function sandboxSurroundings(configuration: Configuration) {
   const { adapter, sandbox, childEnvironment } = configuration;
-  const { profile, network, unixSockets, protectedPaths } = sandbox;
   return {
-    profile,
-    network,
-    unixSockets,
-    protectedPaths,
+    ...sandbox,
+    /** PATH that is searched for bubblewrap. */
     path: childEnvironment['PATH'] ?? '',
     workspace: adapter.workspaceDirectory,
+    /** Home directories whose secrets are hidden. */
     homes: [...new Set([homedir(), childEnvironment['HOME'] ?? homedir()])],
+    /**
+     * The daemon's state, configuration, key, logs and the folder of its Unix socket, which are hidden in every sandbox.
+     * The folder, because a socket that does not exist yet cannot be hidden.
+     */
     hidden: withDaemon(configuration).flatMap(secretsOf),
   };
 }
@@ -98,14 +75,16 @@ function secretsOf(configuration: Configuration): readonly string[] {
 export const socketFolder = ({ socketio: { unixSocket } }: Configuration): string | undefined =>
   unixSocket === undefined ? undefined : dirname(unixSocket);
 
-/** Collects the settings of a configuration that `doctor` examines. */
+/** The settings of a configuration that `doctor` examines. */
 export const examinedSettings = (configuration: Configuration) => ({
+  defaultShell: configuration.adapter.shell,
+  platform: configuration.adapter.platform,
   directories: {
     'adapter.workspace_directory': configuration.adapter.workspaceDirectory,
     'adapter.state_directory': configuration.adapter.stateDirectory,
   },
   sandbox: sandboxSurroundings(configuration),
-  limits: limitSettings(configuration),
+  limits: configuration.adapter,
   privateFiles: privateFilesOf(configuration),
   runsCommands: runsCommands(configuration),
   cluster: examinedCluster(configuration),

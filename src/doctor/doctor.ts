@@ -68,7 +68,7 @@ const examineStart = async (surroundings: Surroundings, platform: Platform): Pro
   await examineTerminal(),
   ...(await examineShells(surroundings)),
   ...(await examineFifos(platform)),
-  ...examinePlatform(platform, surroundings.limits?.resources),
+  ...examinePlatform(platform, surroundings.limits?.resourceLimits),
 ];
 
 /** Checks what commands are confined by, and what undoes what they have done. */

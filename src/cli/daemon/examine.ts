@@ -26,7 +26,7 @@ export async function examine(context: Context, options: DaemonOptions): Promise
   const llm = running ? examineLlmProviders({ settings: running.llm, env: toolEnv }) : [];
   const machine = await examineMachine({
     env: toolEnv,
-    ...(configuration ? settingsOf(configuration) : NO_SETTINGS),
+    ...(configuration ? examinedSettings(configuration) : NO_SETTINGS),
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
   return [
@@ -45,12 +45,6 @@ async function examineState({ adapter, childEnvironment }: Configuration): Promi
   const users = await examineUsers({ stateDirectory, path: childEnvironment['PATH'] ?? '' });
   return [...examineApprovals(stateDirectory), ...users];
 }
-
-const settingsOf = (configuration: Configuration) => ({
-  defaultShell: configuration.adapter.shell,
-  platform: configuration.adapter.platform,
-  ...examinedSettings(configuration),
-});
 
 const NO_SETTINGS = {
   defaultShell: 'bash',

@@ -246,9 +246,6 @@ export type LogLevel = LoggingConfiguration['loggingLevel'];
 /** Settings of the port and the Unix socket, and the clients that may connect. */
 export type SocketioConfiguration = Configuration['socketio'];
 
-/** Isolation of commands from the machine. */
-export type SandboxConfiguration = Configuration['sandbox'];
-
 const bothOf = ({ cert, key }: { readonly cert: string | undefined; readonly key: string | undefined }) =>
   cert === undefined || key === undefined ? undefined : { cert, key };
 

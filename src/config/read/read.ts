@@ -191,14 +191,8 @@ const flagsOf = (flags: ConfigurationInput | undefined, settings: readonly Setti
     .map(({ path }) => ({ path, value: valueAt(flags, path), name: undefined }))
     .filter(({ value }) => value !== undefined);
 
-/** Inputs of `settle` besides the validated file. */
-interface Surroundings {
-  readonly env: NodeJS.ProcessEnv;
-  /** The daemon's current directory. */
-  readonly cwd: string;
-  /** Returns the base directory of a relative path in this key. */
-  readonly baseOf: (path: readonly string[]) => string;
-}
+/** The base directory of relative paths in a key. */
+type BaseOf = (path: readonly string[]) => string;
 
 /**
  * Fills in the values that depend on the surroundings of the daemon: paths become absolute, and values that environment
@@ -207,13 +201,16 @@ interface Surroundings {
 function settle(
   checked: CheckedConfiguration,
   settings: readonly Setting[],
-  surroundings: Surroundings,
+  request: ConfigurationRequest,
+  baseOf: BaseOf,
 ): CheckedConfiguration {
   // In the order of the keys: `adapter.state_directory` comes before the paths in it.
   return settings.reduce((settled, setting) => {
     const given = valueAt(settled, setting.path);
     const value =
-      given === undefined ? missing(settled, setting, surroundings) : absolute(given, setting, surroundings);
+      given === undefined
+        ? missing(settled, setting, request)
+        : absolute(given, setting, baseOf(setting.path), request.env);
     return value === given ? settled : withValueAt(settled, setting.path, value);
   }, checked);
 }
@@ -221,7 +218,7 @@ function settle(
 function missing(
   settled: CheckedConfiguration,
   { variable, location }: Setting,
-  { env, cwd }: Surroundings,
+  { env, cwd }: ConfigurationRequest,
 ): string | undefined {
   if (variable !== undefined) return env[variable] || undefined;
   if (location?.default === undefined) return undefined;
@@ -233,11 +230,11 @@ function missing(
   return join(directories[location.default.in]() ?? cwd, location.default.name);
 }
 
-function absolute(value: unknown, { path, location }: Setting, { env, baseOf }: Surroundings): unknown {
+function absolute(value: unknown, { location }: Setting, base: string, env: NodeJS.ProcessEnv): unknown {
   if (location === undefined) return value;
-  if (Array.isArray(value)) return value.map((entry) => resolvePath(String(entry), baseOf(path), env));
+  if (Array.isArray(value)) return value.map((entry) => resolvePath(String(entry), base, env));
   const text = String(value);
-  return location.if?.(text) === false ? text : resolvePath(text, baseOf(path), env);
+  return location.if?.(text) === false ? text : resolvePath(text, base, env);
 }
 
 function resolvePath(path: string, base: string, env: NodeJS.ProcessEnv): string {
@@ -311,8 +308,7 @@ export function readSettings(
   if (parsed.data) problems.push(...ruleProblems(sources, parsed.data.confirmation.rules, proveRule));
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems.sort(comparePlaces));
   const base = baseDirectory ?? (file === undefined ? cwd : projectDirectory(file));
-  const baseOf = (path: readonly string[]) => (overrideOf(sources, path) ? cwd : base);
-  const settled = settle(parsed.data, settings, { env, cwd, baseOf });
+  const settled = settle(parsed.data, settings, request, (path) => (overrideOf(sources, path) ? cwd : base));
   const configuration = toConfiguration(settled, { file, env, isGiven: (path) => isGiven(sources, path) });
   return { configuration, listSettings: () => effectiveSettings(settled, configuration.secrets, sources) };
 }

@@ -3,7 +3,6 @@ import {
   type LimitMechanismName,
   type LimitName,
   type Limits,
-  type LimitSet,
   LimitsInForce,
   NO_LIMITS,
   safetyNetFor,
@@ -110,7 +109,9 @@ export const nameWithoutLimits = ({ name, namespace }: LimitMechanism): LimitMec
   namespace?.isForLimitsOnly ? 'polling' : name;
 
 /** Settings from which the limits in force follow. */
-export interface LimitSettings extends LimitSet {
+export interface LimitSettings {
+  readonly resourceLimits: Limits;
+  readonly diskFreeMbFloor: number | undefined;
   /** Whether limits that are not set are those of the safety net. */
   readonly safetyNet: boolean;
   /** Directory on the disk that is kept from filling up; absolute. */
@@ -118,8 +119,16 @@ export interface LimitSettings extends LimitSet {
 }
 
 /** Returns the limits in force. Those of the safety net depend on the size of the machine, which is measured here. */
-export const measureLimits = ({ safetyNet, workspaceDirectory, ...configured }: LimitSettings): LimitsInForce =>
-  new LimitsInForce(configured, safetyNet ? safetyNetFor(machineSize(workspaceDirectory)) : NO_LIMITS);
+export const measureLimits = ({
+  resourceLimits: resources,
+  diskFreeMbFloor,
+  safetyNet,
+  workspaceDirectory,
+}: LimitSettings): LimitsInForce =>
+  new LimitsInForce(
+    { resources, diskFreeMbFloor },
+    safetyNet ? safetyNetFor(machineSize(workspaceDirectory)) : NO_LIMITS,
+  );
 
 /** Returns the limits that a platform cannot enforce. */
 export const unenforceableOn = ({ can }: Pick<Platform, 'can'>): readonly LimitName[] =>
