@@ -70,7 +70,7 @@ type Outer = Readonly<Record<'path' | 'codePath', readonly string[]>> & { readon
 const OUTERMOST: Outer = { path: [], codePath: [], reload: 'now' };
 
 /** Reads from a schema all that is known of it and of its keys: the only walk over schemas. */
-export function settingOf(schema: Annotated, { path, codePath, reload: inherited } = OUTERMOST): Setting {
+function settingOf(schema: Annotated, { path, codePath, reload: inherited } = OUTERMOST): Setting {
   const { facts = { text: '', fallback: '' }, code } = schema;
   const reload = schema.reload ?? facts.reload ?? inherited;
   const inner = innerOf(schema);
