@@ -14,14 +14,13 @@ import { type Directory, POLICY_LIMITS } from '../model.js';
 import { isSecret, kindOf } from '../path-kinds.js';
 import { judgeEvaluated, judgeExpansion } from '../subject/expansions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
-import { isOwnName } from '../words/saved-state.js';
+import { isOwnName, textsOf } from '../words/saved-state.js';
 import { type AnalysisContext, directoriesAfter, eitherOf } from '../words/analysis-context.js';
 import { literal, toArguments } from '../words/argument.js';
 import { stripPrefixes } from '../words/program-knowledge.js';
 import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
-import { isNesting, type NestingNode, type TextVariables } from '../variables/text-assignments.js';
-import { NumericVariables } from '../variables/numeric-variables.js';
-import { findVariables, lookupAt } from '../variables/variables.js';
+import { isNesting, type NestingNode } from '../words/assigned-variables.js';
+import { Variables } from '../words/variables.js';
 
 /** Programs that print some of the lines of their input. */
 const FILTERS = /^(?:head|tail|sort|uniq|grep|egrep|fgrep|shuf|tac|cat|tee|sed|tr)$/;
@@ -104,8 +103,7 @@ export class Walk {
   readonly #source: string;
   readonly #scope: Scope;
   readonly #inquiry: AnalysisContext;
-  readonly #variables: TextVariables;
-  readonly #numbers: NumericVariables;
+  readonly #variables: Variables;
   #depth = 0;
 
   constructor(source: string, script: ParsedScript, scope: Scope, inquiry: AnalysisContext) {
@@ -115,9 +113,12 @@ export class Walk {
     const { facts, programs } = inquiry;
     const isSpecialFile = (name: string) =>
       isSecret(`/any/${name}`, facts) || kindOf(`${facts.workspace}/${name}`, facts) !== 'workspace';
-    const names = { isOwnName: (name: string) => isOwnName(name, inquiry), isSpecialFile, programs };
-    this.#variables = findVariables(script, names);
-    this.#numbers = new NumericVariables(script, names);
+    this.#variables = new Variables(script, {
+      isOwnName: (name: string) => isOwnName(name, inquiry),
+      textsOf: (name: string) => textsOf(name, inquiry),
+      isSpecialFile,
+      programs,
+    });
   }
 
   /** Walks through the text. */
@@ -142,11 +143,11 @@ export class Walk {
         this.#judgeLoopWords(node, flow);
         break;
       case 'Coproc':
-        judgeExpansion(node, this.#inquiry, this.#numbers);
+        judgeExpansion(node, this.#inquiry, this.#variables);
         this.#visitChildren(node, { ...flow, stdin: PIPED_INPUT });
         return;
       default:
-        judgeExpansion(node, this.#inquiry, this.#numbers);
+        judgeExpansion(node, this.#inquiry, this.#variables);
     }
     if (isNesting(node)) this.#visitExpansion(node, flow);
     else this.#visitParts(node, flow);
@@ -189,7 +190,7 @@ export class Walk {
 
   /** A loop uses the files that it iterates over by a variable of which less is known, so they are judged here. */
   #judgeLoopWords(node: For, flow: Flow): void {
-    judgeExpansion(node, this.#inquiry, this.#numbers);
+    judgeExpansion(node, this.#inquiry, this.#variables);
     const scope = this.#scopeAt(node.pos, flow);
     const words = (node.wordlist ?? []).filter(({ text }) => /[/~]/.test(text)).slice(0, POLICY_LIMITS.maxRedirects);
     if (words.length === 0) return;
@@ -265,7 +266,7 @@ export class Walk {
   #visitCommand(node: Command, flow: Flow): SimpleCommand {
     const scope = this.#scopeAt(node.pos, flow);
     this.#visitChildren(node, flow);
-    judgeEvaluated(node, this.#inquiry, this.#numbers);
+    judgeEvaluated(node, this.#inquiry, this.#variables);
     const command = readCommand(node, this.#source, scope.lookup, flow.stdin);
     this.#inquiry.judgeCommand(command, scope);
     const { facts, programs } = this.#inquiry;
@@ -293,7 +294,7 @@ export class Walk {
   }
 
   #scopeAt(position: number, { directories, stdin, nesting }: Flow): Scope {
-    const lookup = lookupAt(this.#variables, { position, directories }, this.#scope.lookup);
+    const lookup = this.#variables.lookupAt({ position, directories }, this.#scope.lookup);
     return { ...this.#scope, directories, stdin, nesting, lookup };
   }
 }

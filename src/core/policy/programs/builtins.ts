@@ -13,7 +13,6 @@ const ENTRIES = String.raw`
     limit unlimit rehash where whence <text>: read
   is builtin
   e.g. jobs: read
-  is variables of shift
 echo <text>: read
   is builtin unread
   prints echoed
@@ -37,7 +36,7 @@ chdir: read
   e.g. chdir / rm x: destructive
 printf <text>: read
   rule names
-  is builtin unread variables
+  is builtin unread
   prints printed
   e.g. printf -v PATH %s /x: obfuscated
 print <text>: read
@@ -47,29 +46,27 @@ print <text>: read
 read let unset getopts test [ vared integer float wait <text>: read
   rule names
   is builtin
-  is variables of read let unset getopts vared wait
   is metadata of test [
-  is declares of integer float
   e.g. unset -f f: read
 declare typeset export readonly local <text>: read
   rule declaration
-  is builtin declares variables
+  is builtin
   e.g. export PATH=/x: obfuscated
 eval <text>: read
   rule eval
-  is builtin runnable variables anyVariable
+  is builtin runnable
   e.g. eval "$x": obfuscated
 source . <text>: read
   rule source
-  is builtin variables anyVariable
+  is builtin
   e.g. source x: obfuscated
 alias <text>: read
   rule alias
-  is builtin variables
+  is builtin
   e.g. alias a=b: execute
 trap <text>: read
   rule trap
-  is builtin variables anyVariable
+  is builtin
   e.g. trap ls INT: read
 unalias unfunction unhash <text>: read
   rule changesNames
@@ -78,13 +75,12 @@ unalias unfunction unhash <text>: read
 set shopt setopt unsetopt <text>: read
   rule shellOptions
   is builtin
-  is variables of set
   e.g. set -k: obfuscated
 mapfile readarray <text>: read
   -C = shell
   -d -n -O -s -u -c = text
   rule names
-  is builtin variables
+  is builtin
   e.g. mapfile -C 'rm x' a: destructive
 complete <text>: read
   -C = shell
@@ -126,13 +122,12 @@ r <text>: execute
   e.g. r x: execute
 emulate <text>: obfuscated changes how the shell reads text
   -c = shell
-  is builtin variables anyVariable
+  is builtin
   e.g. emulate sh -c 'rm x': obfuscated
 zmodload autoload zle sched zcompile zargs bindkey functions disable zstyle zformat ztcp zsocket zpty zf_rm zf_mv \
     zf_ln zf_chmod zf_chown <text>: obfuscated changes the shell itself
   rule changesNames
   is builtin
-  is variables anyVariable of zmodload
   e.g. zmodload zsh/files: obfuscated
 builtin noglob nocorrect -: read
   runs
@@ -150,8 +145,6 @@ exec: read
 repeat: read
   runs after 1
   e.g. repeat 3 rm x: destructive
-select coproc:
-  is variables
 `;
 
 /** The escapes of a format that all shells resolve alike: sh leaves `\x72` as it stands, for one. */

@@ -21,7 +21,7 @@ import { baseName, isWithin, resolvePath } from '../paths.js';
 import { type AnalysisContext, Findings, patternOf } from '../words/analysis-context.js';
 import { type Argument, UNKNOWN } from '../words/argument.js';
 import { type Scope, shorten, type SimpleCommand } from '../words/simple-command.js';
-import { TEMPORARY } from '../variables/variables.js';
+import { TEMPORARY } from '../words/variables.js';
 import { typedLanguage } from './read-command.js';
 
 /** Programs that remove links, and never what they lead to. */

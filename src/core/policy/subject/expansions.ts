@@ -2,7 +2,7 @@ import type { ArithmeticExpression, Command, ParameterExpansionPart, SyntaxNode,
 
 import { noteVariable } from './assignments.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
-import type { NumericVariables } from '../variables/numeric-variables.js';
+import type { Variables } from '../words/variables.js';
 
 /** Comparisons of `[[` whose operands bash evaluates as arithmetic. */
 const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
@@ -13,7 +13,7 @@ export const HIDDEN_COMMAND = /\[[^\]]*(?:\$\(|`|\$\{)/;
 /** What the judges of expansions use. */
 interface ExpansionContext {
   readonly inquiry: AnalysisContext;
-  readonly numbers: NumericVariables;
+  readonly numbers: Variables;
 }
 
 /** Judges of syntax nodes with an effect of their own, by the type of the node. */
@@ -68,7 +68,7 @@ const JUDGES: {
  * Judges the effects of expansions and tests themselves. Arithmetic evaluates the values of variables as expressions,
  * whose subscripts may run commands that no parser can see. Source: bash(1), ARITHMETIC EVALUATION and ARRAYS.
  */
-export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext, numbers: NumericVariables): void {
+export function judgeExpansion(node: SyntaxNode, inquiry: AnalysisContext, numbers: Variables): void {
   // Each judge's type fits its node, but TypeScript cannot correlate the union over all types.
   const judge = JUDGES[node.type] as ((node: SyntaxNode, context: ExpansionContext) => void) | undefined;
   judge?.(node, { inquiry, numbers });
@@ -90,7 +90,7 @@ const TAKES_NAMES =
 const SUBSCRIPTED = /^["']?([A-Za-z_]\w*)\[(.+)\]/s;
 
 /** Judges the arguments of builtins that are expressions, or contain some. */
-export function judgeEvaluated(command: Command, inquiry: AnalysisContext, numbers: NumericVariables): void {
+export function judgeEvaluated(command: Command, inquiry: AnalysisContext, numbers: Variables): void {
   const name = command.name?.value ?? '';
   if (name === 'let') judgeLet(command, inquiry, numbers);
   else if (TAKES_NAMES.test(name)) judgeSubscripts(command, { inquiry, numbers });
@@ -118,7 +118,7 @@ function judgeSubscriptText(subscript: string, position: number, context: Expans
 }
 
 /** Judges the arguments of `let`, which are expressions. */
-function judgeLet({ suffix }: Command, inquiry: AnalysisContext, numbers: NumericVariables): void {
+function judgeLet({ suffix }: Command, inquiry: AnalysisContext, numbers: Variables): void {
   for (const part of suffix) {
     const unknown = part.type === 'Word' ? numbers.unknownOfLet(part) : undefined;
     if (unknown !== undefined) noteEvaluated(unknown, { inquiry, numbers });
@@ -178,13 +178,11 @@ function judgeSubscript(word: Word | undefined, context: ExpansionContext): void
   if (unknown !== undefined) noteEvaluated(unknown, context);
 }
 
-/** A name whose subscript is evaluated: that of an associative array is plain text. */
+/** A name whose subscript is evaluated, and which may be one with a subscript if it is not known. */
 function judgeTestedName(word: Word, context: ExpansionContext): void {
-  const [array = ''] = word.value.split('[', 1);
-  if (context.numbers.isAssociative(array)) return;
-  if (HIDDEN_COMMAND.test(word.value)) noteHidden(word.value, context);
-  const unknown = context.numbers.unknownExpansion(word.parts ?? [], word.pos);
-  if (unknown !== undefined) noteEvaluated(unknown, context);
+  judgeSubscriptOf(word, context);
+  const [array = ''] = word.text.split('[', 1);
+  if (/[$`]/.test(array)) judgeSubscriptText(array, word.pos, context);
 }
 
 /** Whatever is assigned to a variable with the attribute of integers is evaluated. */

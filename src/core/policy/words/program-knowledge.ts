@@ -17,9 +17,6 @@ import type { ListedBelow, SimpleCommand } from './simple-command.js';
  * - `links`: it may put a symbolic link in place of a directory.
  * - `history`: it keeps versions of files; its options take messages and patterns.
  * - `edits`: it changes files according to a script, so the verdict depends on the files that it is given.
- * - `declares`: a builtin that assigns the values of its arguments.
- * - `variables`: it sets variables to values that no table predicts.
- * - `anyVariable`: it may set any variable, not only those that its arguments name.
  */
 export const PROGRAM_TRAITS = [
   'builtin',
@@ -33,9 +30,6 @@ export const PROGRAM_TRAITS = [
   'links',
   'history',
   'edits',
-  'declares',
-  'variables',
-  'anyVariable',
 ] as const;
 
 /** Property of a program. */
@@ -72,8 +66,12 @@ export interface VariableRule {
 
 /** What determines the meaning of names in a text. */
 export interface NamesContext {
+  /** Whether a file of this name has a meaning of its own, wherever it is. */
+  readonly isSpecialFile: (name: string) => boolean;
   /** Whether a program may be an alias, a function or a file here. */
   readonly isOwnName: (name: string) => boolean;
+  /** The texts that a name runs in the session, of an alias or a function; undefined when the names are not known. */
+  readonly textsOf: (name: string) => readonly string[] | undefined;
   readonly programs: ProgramCatalog;
 }
 

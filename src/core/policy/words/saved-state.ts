@@ -1,5 +1,6 @@
 import { type Command, parse, type Statement } from 'unbash';
 
+import type { PolicyFacts } from '../model.js';
 import type { AnalysisContext } from './analysis-context.js';
 import { toArguments } from './argument.js';
 
@@ -224,6 +225,61 @@ function splitZsh(text: string): readonly string[] {
   return text.split(/\n(?=\S.* \(\) \{$|alias )/m).filter((part) => !/^__sa_\w+ \(\) \{/.test(part));
 }
 
+/** The variables that a text reads from its shell, as far as the text shows them. */
+interface UsedVariables {
+  readonly names: readonly string[];
+  /** It may read others, too: positional ones, and those whose names are known only when it runs. */
+  readonly hasOthers: boolean;
+}
+
+/** Most variables of one text; more count as others. */
+const MAX_NAMES = 64;
+
+/** Variables that differ at each look. */
+const CHANGING: ReadonlySet<string> = new Set([
+  ...['RANDOM', 'SRANDOM', 'SECONDS', 'EPOCHSECONDS', 'EPOCHREALTIME', 'LINENO', 'BASHPID', 'BASH_COMMAND', 'HISTCMD'],
+  ...['BASH_SUBSHELL', 'FUNCNAME', 'PIPESTATUS'],
+]);
+
+/** `$name` and `${name…}`. */
+const EXPANDED = /\$\{?#?([A-Za-z_]\w*)/g;
+/** Any name: arithmetic, subscripts and tests read variables without a dollar. */
+const ANY_NAME = /[A-Za-z_]\w*/g;
+const READS_BARE_NAMES = /\(\(|\[|\b(?:let|declare|typeset|local|test)\b/;
+/** Positional and special parameters, names of names, and texts that are made when they run. */
+const READS_OTHERS = /\$\{?#?(?:\d|[@*!?_#-](?!\w))|\$\{!|\b(?:eval|source|PIPESTATUS)\b|(?:^|[\s;&|({])\.\s/;
+
+/** Variables that matter to every expansion without quotes. */
+const ALWAYS = ['IFS'] as const;
+
+/** Finds the variables that a text reads, with those of the session's functions and aliases that it calls. */
+export function findUsedVariables(
+  command: string,
+  { functions, aliases, areNamesUnknown }: Pick<PolicyFacts, 'functions' | 'aliases' | 'areNamesUnknown'>,
+): UsedVariables {
+  const text = withCalled(command, new Map([...aliases, ...functions]));
+  const found = [...text.matchAll(EXPANDED)].map(([, name = '']) => name);
+  if (READS_BARE_NAMES.test(text)) found.push(...[...text.matchAll(ANY_NAME)].map(([name]) => name));
+  if (/\bcd\b/.test(text)) found.push('CDPATH', 'OLDPWD');
+  const names = [...new Set(found)].filter((name) => !CHANGING.has(name));
+  return {
+    names: names.length === 0 ? [] : [...ALWAYS, ...names].slice(0, MAX_NAMES),
+    hasOthers: areNamesUnknown || names.length >= MAX_NAMES || READS_OTHERS.test(text),
+  };
+}
+
+/** Adds the texts of functions and aliases whose names occur in a text, and of those that these call. */
+function withCalled(command: string, bodies: Map<string, string>): string {
+  let text = command;
+  for (const word of text.split(/[\s;&|()<>`"'{}]+/)) {
+    const body = bodies.get(word);
+    if (body === undefined) continue;
+    bodies.delete(word);
+    text += `\n${withCalled(body, bodies)}`;
+  }
+  return text;
+}
+
 /** Whether the name of a program may have another meaning in the session or the text: an alias, a function, a file. */
 export function isOwnName(
   name: string,
@@ -232,4 +288,13 @@ export function isOwnName(
   const { facts } = inquiry;
   if (facts.areNamesUnknown || facts.isPathChanged) return true;
   return inquiry.findAlias(name) !== undefined || (inquiry.findFunction(name, true) ?? '') !== '';
+}
+
+/** The texts that a name runs in the session, of an alias or a function; undefined when the names are not known. */
+export function textsOf(
+  name: string,
+  inquiry: Pick<AnalysisContext, 'facts' | 'findAlias' | 'findFunction'>,
+): readonly string[] | undefined {
+  if (inquiry.facts.areNamesUnknown) return undefined;
+  return [inquiry.findAlias(name) ?? '', inquiry.findFunction(name, true) ?? ''].filter((text) => text !== '');
 }

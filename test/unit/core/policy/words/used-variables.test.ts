@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { findUsedVariables } from '../../../../../src/core/policy/variables/variables.js';
+import { findUsedVariables } from '../../../../../src/core/policy/words/saved-state.js';
 
 const NAMED = {
   functions: new Map([
