@@ -451,6 +451,10 @@ export class AssignedVariables {
 
   #note(name: string, assigned: Assigned): void {
     const variable = this.#variable(name);
+    const last = variable.assigned.at(-1);
+    // Without this, looking for a certain one of them would take quadratic time.
+    const isRepeated = last?.kind === assigned.kind && last.from === Infinity && assigned.from === Infinity;
+    if (isRepeated && assigned.words.length === 0) return;
     const from = Math.max(assigned.from, this.#documentEnd);
     if (!this.#isApart) variable.assigned.push({ ...assigned, from });
     // Words of another text are not at a position of this one.
