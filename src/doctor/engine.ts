@@ -11,7 +11,7 @@ import type { SandboxStatus } from '../core/sandbox.js';
 import { makeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
 import { unenforceableOn } from '../engine/limits/mechanism.js';
 import type { Capabilities, Platform } from '../engine/platform/platform.js';
-import { SYSTEM_PATH } from '../engine/platform/posix/process-list.js';
+import { SYSTEM_PATH } from '../engine/platform/posix/sockets.js';
 import { findCoverPrograms } from '../engine/sandbox/cover-keeper.js';
 import { Launcher, type LauncherOptions } from '../engine/sandbox/launcher.js';
 import { DRIVERS_DIRECTORY, findProgram, SHELLS } from '../engine/shells/list.js';

@@ -1,5 +1,5 @@
-import { execFile, type ExecFileException } from 'node:child_process';
-import { promisify } from 'node:util';
+import { execFile, spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 
 import { TICKS_PER_SECOND } from '../platform.js';
 
@@ -97,29 +97,70 @@ export function variableIn(text: string, name: string): string | undefined {
   return at === -1 ? undefined : /^\S*/.exec(text.slice(at + name.length + 2))?.[0];
 }
 
-const run = promisify(execFile);
+/** Descriptors that two runs of a program need at a time, with their pipes and the event loop of one that blocks. */
+const COUNT = 16;
 
-/** Where programs such as lsof(8) are, on Linux, macOS and the BSDs. */
-export const SYSTEM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
-/** Most time for a program, in milliseconds: lsof(8) may wait for a network file system. */
-const TIMEOUT_MS = 10_000;
-const MAX_LIST_BYTES = 16 * 1024 * 1024;
+/** Descriptors that are held for programs without which nothing goes on when all others are in use. */
+export class DescriptorReserve {
+  readonly #held: number[] = [];
 
-/**
- * Runs a program of the system; returns what it has printed, also when it ends with 1: lsof(8) does when a process has
- * ended, or nothing was found.
- * @throws Error with the code ENOENT when it is not installed, and for other failures
- */
-export async function runProgram(program: string, args: readonly string[]): Promise<string> {
-  const options = { env: { PATH: SYSTEM_PATH, LC_ALL: 'C' }, timeout: TIMEOUT_MS, maxBuffer: MAX_LIST_BYTES };
-  try {
-    return (await run(program, args, options)).stdout;
-  } catch (error) {
-    const { code, stdout = '' } = error as ExecFileException;
-    if (code === 1) return stdout;
-    throw error;
+  /** Starts a program, for which the descriptors are free meanwhile. */
+  use<T>(start: () => T): T {
+    for (const fd of this.#held.splice(0)) closeSync(fd);
+    try {
+      return start();
+    } finally {
+      this.fill();
+    }
+  }
+
+  /** Takes as many descriptors as there are, up to the number that is held. */
+  fill(): void {
+    try {
+      while (this.#held.length < COUNT) this.#held.push(openSync('/dev/null', 'r'));
+    } catch {
+      // EMFILE, ENFILE: the rest is taken after the next run.
+    }
   }
 }
 
-/** Whether an error of `runProgram` says that the program is not installed. */
-export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+/** Path of ps(1) on Linux, macOS and the BSDs. */
+const PS = '/bin/ps';
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+/** Dates in the locale C and in UTC; other text as it is. */
+const ENVIRONMENT = { TZ: 'UTC0', LC_TIME: 'C', LC_CTYPE: 'C.UTF-8' };
+const OPTIONS = { env: ENVIRONMENT, encoding: 'utf8', maxBuffer: MAX_LIST_BYTES } as const;
+
+/** What ps(1) has printed, and its own pid. */
+export interface Listing {
+  readonly text: string;
+  readonly pid: number | undefined;
+}
+
+/** Error of a failed run of ps(1), with the errno: exhaustion has its own error code. */
+const notListed = (cause: Error): Error =>
+  Object.assign(new Error(`processes cannot be listed: ${cause.message}`, { cause }), {
+    code: (cause as NodeJS.ErrnoException).code,
+  });
+
+/**
+ * Runs ps(1), which blocks.
+ * @throws Error when it cannot be run
+ */
+export function runPs(args: readonly string[]): Listing {
+  const { error, stdout, stderr, status, pid } = spawnSync(PS, args, { ...OPTIONS, stdio: ['ignore', 'pipe', 'pipe'] });
+  if (error) throw notListed(error);
+  if (status !== 0 && stdout === '' && stderr !== '') throw new Error(`processes cannot be listed: ${stderr.trim()}`);
+  return { text: stdout, pid };
+}
+
+/** Runs ps(1) without blocking; rejects when it cannot be run. */
+export function runPsAside(args: readonly string[]): Promise<Listing> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(PS, args, OPTIONS, (error, text) => {
+      // It ends with 1 where none of the processes is left.
+      if (error && error.code !== 1) reject(notListed(error));
+      else resolve({ text, pid: child.pid });
+    });
+  });
+}

@@ -1,84 +1,18 @@
-import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, openSync } from 'node:fs';
 
 import { type ListAge, type ProcessEntry, TAG_VARIABLE, TICKS_PER_SECOND } from '../platform.js';
 import {
+  DescriptorReserve,
   LINE_ARGUMENTS,
   LIST_ARGUMENTS,
   type ListedProcess,
+  type Listing,
   parseLines,
   parseProcessList,
+  runPs,
+  runPsAside,
   variableIn,
 } from './process-list.js';
-
-/** Descriptors that two runs of a program need at a time, with their pipes and the event loop of one that blocks. */
-const COUNT = 16;
-
-/** Descriptors that are held for programs without which nothing goes on when all others are in use. */
-class DescriptorReserve {
-  readonly #held: number[] = [];
-
-  /** Starts a program, for which the descriptors are free meanwhile. */
-  use<T>(start: () => T): T {
-    for (const fd of this.#held.splice(0)) closeSync(fd);
-    try {
-      return start();
-    } finally {
-      this.fill();
-    }
-  }
-
-  /** Takes as many descriptors as there are, up to the number that is held. */
-  fill(): void {
-    try {
-      while (this.#held.length < COUNT) this.#held.push(openSync('/dev/null', 'r'));
-    } catch {
-      // EMFILE, ENFILE: the rest is taken after the next run.
-    }
-  }
-}
-
-/** Path of ps(1) on Linux, macOS and the BSDs. */
-const PS = '/bin/ps';
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
-/** Dates in the locale C and in UTC; other text as it is. */
-const ENVIRONMENT = { TZ: 'UTC0', LC_TIME: 'C', LC_CTYPE: 'C.UTF-8' };
-const OPTIONS = { env: ENVIRONMENT, encoding: 'utf8', maxBuffer: MAX_LIST_BYTES } as const;
-
-/** What ps(1) has printed, and its own pid. */
-interface Listing {
-  readonly text: string;
-  readonly pid: number | undefined;
-}
-
-/** Error of a failed run of ps(1), with the errno: exhaustion has its own error code. */
-const notListed = (cause: Error): Error =>
-  Object.assign(new Error(`processes cannot be listed: ${cause.message}`, { cause }), {
-    code: (cause as NodeJS.ErrnoException).code,
-  });
-
-/**
- * Runs ps(1), which blocks.
- * @throws Error when it cannot be run
- */
-function runPs(args: readonly string[]): Listing {
-  const { error, stdout, stderr, status, pid } = spawnSync(PS, args, { ...OPTIONS, stdio: ['ignore', 'pipe', 'pipe'] });
-  if (error) throw notListed(error);
-  if (status !== 0 && stdout === '' && stderr !== '') throw new Error(`processes cannot be listed: ${stderr.trim()}`);
-  return { text: stdout, pid };
-}
-
-/** Runs ps(1) without blocking; rejects when it cannot be run. */
-function runPsAside(args: readonly string[]): Promise<Listing> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(PS, args, OPTIONS, (error, text) => {
-      // It ends with 1 where none of the processes is left.
-      if (error && error.code !== 1) reject(notListed(error));
-      else resolve({ text, pid: child.pid });
-    });
-  });
-}
 
 /** Age up to which a snapshot serves for single processes, in milliseconds: a poll then does not run ps(1) each time. */
 const RECENT_MS = 20;
