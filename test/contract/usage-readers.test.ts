@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -10,6 +11,9 @@ import { TICKS_PER_SECOND } from '../../src/engine/platform/platform.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { posix } from '../../src/engine/platform/posix/posix.js';
 import { eventually } from '../support/measure.js';
+
+/** What pidusage keeps of processes, with a timer, unless it is told not to. */
+const history = createRequire(import.meta.url)('pidusage/lib/history') as { readonly get: (pid: number) => unknown };
 
 /** The coarsest that CPU time is told in, in clock ticks: what ps prints are whole seconds. */
 const COARSEST_TICKS = TICKS_PER_SECOND;
@@ -80,6 +84,19 @@ describe.each([linux, posix])('processes and what they use, on the platform $nam
     await eventually(() => {
       expect(processes.isAlive(gone)).toBe(false);
     });
+  });
+
+  it('leaves nothing behind of what was measured', async () => {
+    const entry = await entryOf(shell.pid!);
+    expect(entry!.residentPages).toBeGreaterThan(0);
+    expect(history.get(shell.pid!)).toBeUndefined();
+  });
+
+  it('has each process measured by the list that shows it first', async () => {
+    const pid = Number(await run('sleep 300 & echo $!'));
+    const all = [...(await sample()).all()];
+    expect(all.find((entry) => entry.pid === pid)?.residentPages).toBeGreaterThan(0);
+    expect(all.filter((entry) => [shell.pid, pid].includes(entry.pid))).toHaveLength(2);
   });
 
   it('is enough to keep limits by polling', async () => {

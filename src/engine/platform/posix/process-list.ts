@@ -3,8 +3,6 @@ import { closeSync, openSync } from 'node:fs';
 
 import { TICKS_PER_SECOND } from '../platform.js';
 
-/** Kibibytes in a page of `ProcessEntry.residentPages`. */
-const KIB_PER_PAGE = 4;
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 
 /** A process as ps(1) lists it. */
@@ -20,8 +18,6 @@ export interface ListedProcess {
   readonly terminal: string | undefined;
   /** In clock ticks since 1970, with a resolution of one second. */
   readonly startTicks: number;
-  readonly cpuTicks: number;
-  readonly residentPages: number;
   /** Arguments, followed by the environment as far as it may be read: both separated by blanks. */
   readonly text: string;
 }
@@ -36,25 +32,22 @@ const listOf = (...columns: readonly string[]): readonly string[] => [
 ];
 
 /**
- * The columns of `parseProcessList`: those of POSIX, and `stat`, `tpgid`, `lstart` and `rss` as Linux, macOS and the BSDs
- * have them.
+ * The columns of `parseProcessList`: those of POSIX, and `stat`, `tpgid` and `lstart` as Linux, macOS and the BSDs have them.
  */
 export const LIST_ARGUMENTS = [
   WITH_ENVIRONMENT,
-  ...listOf('pid', 'ppid', 'pgid', 'tpgid', 'stat', 'tty', 'lstart', 'time', 'rss', 'args'),
+  ...listOf('pid', 'ppid', 'pgid', 'tpgid', 'stat', 'tty', 'lstart', 'args'),
 ];
 
 /** The columns of `parseLines`. */
 export const LINE_ARGUMENTS = listOf('pid', 'args');
 
-const LINE =
-  /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\S+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+([\d:.-]+)\s+(\d+) ?(.*)$/;
+const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\S+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+) ?(.*)$/;
 
 /** Parses the output of ps(1) with `LIST_ARGUMENTS` in the time zone UTC and the locale C; other lines are ignored. */
 export function parseProcessList(text: string): ListedProcess[] {
   return text.split('\n').flatMap((text) => {
-    const [, pid, parent, group, foreground, stat = '', tty = '', start = '', time = '', kib, shown = ''] =
-      LINE.exec(text) ?? [];
+    const [, pid, parent, group, foreground, stat = '', tty = '', start = '', shown = ''] = LINE.exec(text) ?? [];
     if (pid === undefined) return [];
     return [
       {
@@ -66,19 +59,10 @@ export function parseProcessList(text: string): ListedProcess[] {
         isSessionLeader: stat.includes('s'),
         terminal: /^[?-]+$/.test(tty) ? undefined : tty,
         startTicks: Date.parse(`${start} UTC`) / MS_PER_TICK,
-        cpuTicks: parseCpuTime(time) * TICKS_PER_SECOND,
-        residentPages: Number(kib) / KIB_PER_PAGE,
         text: shown,
       },
     ];
   });
-}
-
-/** Parses `[[DD-]HH:]MM:SS`, with fractions of a second on some systems; in seconds. */
-function parseCpuTime(text: string): number {
-  const [days, rest] = text.includes('-') ? text.split('-') : ['0', text];
-  const seconds = (rest ?? '').split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
-  return Number(days) * 86_400 + seconds;
 }
 
 /** Parses the output of ps(1) with `LINE_ARGUMENTS`: the arguments, separated by blanks, by pid. */
@@ -97,12 +81,20 @@ export function variableIn(text: string, name: string): string | undefined {
   return at === -1 ? undefined : /^\S*/.exec(text.slice(at + name.length + 2))?.[0];
 }
 
-/** Descriptors that two runs of a program need at a time, with their pipes and the event loop of one that blocks. */
-const COUNT = 16;
+/** Descriptors of one run of a program: those of its pipes, and of the event loop of one that blocks. */
+const COUNT_EACH = 8;
+/** Enough for a list and a measurement, and for two lists, at a time. */
+const COUNT = 3 * COUNT_EACH;
 
 /** Descriptors that are held for programs without which nothing goes on when all others are in use. */
 export class DescriptorReserve {
   readonly #held: number[] = [];
+
+  /** Whether a program can be started, even if all other descriptors are in use. */
+  get isEnough(): boolean {
+    this.fill();
+    return this.#held.length >= COUNT_EACH;
+  }
 
   /** Starts a program, for which the descriptors are free meanwhile. */
   use<T>(start: () => T): T {

@@ -13,6 +13,7 @@ import {
   runPsAside,
   variableIn,
 } from './process-list.js';
+import { findMeasured, ProcessUsage } from './process-usage.js';
 
 /** Age up to which a snapshot serves for single processes, in milliseconds: a poll then does not run ps(1) each time. */
 const RECENT_MS = 20;
@@ -22,6 +23,8 @@ const RECENT_SHARE = 4;
 const FIRST_COST_MS = 50;
 /** Start times have a resolution of one second, and vary by a second between two runs of ps(1) on Linux. */
 export const START_SLACK_TICKS = 2 * TICKS_PER_SECOND;
+/** Beside a list, a measurement tells the start by the age, in whole seconds, and by the clock of its own moment. */
+const MEASUREMENT_SLACK_TICKS = 2 * START_SLACK_TICKS;
 
 /** All processes at one moment. */
 interface Snapshot {
@@ -36,6 +39,8 @@ interface Snapshot {
   readonly tags: ReadonlyMap<number, string | undefined>;
   /** What is shown, by pid, of processes that show no arguments: threads of the kernel, and what is executing a program. */
   readonly bare: ReadonlyMap<number, string>;
+  /** Pids of the processes whose CPU time and memory are measured. */
+  readonly measured: ReadonlySet<number>;
   /** Digests of what is shown of the processes that are followed, by pid. */
   readonly programs: ReadonlyMap<number, string>;
   /** Command lines by pid; read when they are first asked for. */
@@ -56,8 +61,18 @@ const EMPTY: Snapshot = {
   starts: NONE,
   tags: NONE,
   bare: NONE,
+  measured: new Set(),
   programs: NONE,
 };
+
+/** What ps(1) has listed. */
+interface List {
+  readonly processes: readonly ListedProcess[];
+  /** By pid. */
+  readonly sessions: ReadonlyMap<number, number>;
+  /** Pids of the processes whose CPU time and memory are measured. */
+  readonly measured: ReadonlySet<number>;
+}
 
 /** A snapshot that is being taken; undefined when ps(1) has failed. */
 interface Taking {
@@ -65,11 +80,15 @@ interface Taking {
   readonly taken: Promise<Snapshot | undefined>;
 }
 
-/** Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. */
+/**
+ * Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. In those that are taken aside, CPU time and memory are
+ * measured meanwhile, and then of processes that are new; the others show what was measured last.
+ */
 export class ProcessSnapshots {
   #last = EMPTY;
   #costMs = FIRST_COST_MS;
   readonly #reserve = new DescriptorReserve();
+  readonly #usage = new ProcessUsage(this.#reserve, MEASUREMENT_SLACK_TICKS);
   /** That of the questions that are asked now. */
   #asked: Snapshot | undefined;
   /** Those that are being taken aside, in the order of their beginnings. */
@@ -105,10 +124,8 @@ export class ProcessSnapshots {
    */
   take(): Snapshot {
     const begunAt = performance.now();
-    return this.#note(
-      begunAt,
-      this.#reserve.use(() => runPs(LIST_ARGUMENTS)),
-    );
+    const listing = this.#reserve.use(() => runPs(LIST_ARGUMENTS));
+    return this.#note(begunAt, this.#parse(listing));
   }
 
   /** Takes a new one without blocking, and answers questions from it; see `ProcessTable`. */
@@ -160,7 +177,14 @@ export class ProcessSnapshots {
 
   async #takeAside(begunAt: number): Promise<Snapshot | undefined> {
     try {
-      return this.#note(begunAt, await this.#reserve.use(() => runPsAside(LIST_ARGUMENTS)));
+      // Of most processes it is known that they are measured.
+      const [listing] = await Promise.all([
+        this.#reserve.use(() => runPsAside(LIST_ARGUMENTS)),
+        this.#usage.measure([...this.#last.measured]),
+      ]);
+      const list = this.#parse(listing);
+      await this.#usage.measure([...list.measured].filter((pid) => !this.#usage.has(pid)));
+      return this.#note(begunAt, list);
     } catch {
       // The questions run ps(1) themselves, and report what is wrong.
       return undefined;
@@ -169,29 +193,38 @@ export class ProcessSnapshots {
     }
   }
 
-  #note(begunAt: number, { text, pid: own }: Listing): Snapshot {
-    const listed = parseProcessList(text).filter(({ pid }) => pid !== own);
-    const sessions = sessionsOf(listed);
+  #parse({ text, pid: own }: Listing): List {
+    const processes = parseProcessList(text)
+      .filter(({ pid }) => pid !== own)
+      .map((found) => ({ ...found, startTicks: this.#startOf(found) }));
+    const { measured, starts } = this.#last;
+    const sessions = sessionsOf(processes);
+    const isKnown = ({ pid, startTicks, text: shown }: ListedProcess) =>
+      (measured.has(pid) && starts.get(pid) === startTicks) || variableIn(shown, TAG_VARIABLE) !== undefined;
+    return { processes, sessions, measured: findMeasured(processes, sessions, isKnown) };
+  }
+
+  #note(begunAt: number, { processes, sessions, measured }: List): Snapshot {
     const entries = new Map<number, ProcessEntry>();
     const tags = new Map<number, string | undefined>();
     const bare = new Map<number, string>();
     const programs = new Map<number, string>();
-    for (const found of listed) {
+    for (const { text: shown, ...columns } of processes) {
       // Environments have secrets: they are kept nowhere.
-      const { text: shown, ...columns } = found;
-      const { pid } = columns;
-      const [startTicks, session] = [this.#startOf(found), sessions.get(pid) ?? 0];
-      entries.set(pid, { ...columns, name: nameOf(shown), startTicks, threads: 1, session });
+      const { pid, startTicks } = columns;
+      const session = sessions.get(pid) ?? 0;
+      entries.set(pid, { ...columns, ...this.#usage.of(columns), name: nameOf(shown), threads: 1, session });
       if (this.#followed.has(pid)) programs.set(pid, digestOf(shown));
       if (BARE.test(shown)) bare.set(pid, copied(shown));
       tags.set(pid, bare.has(pid) ? this.#tagBefore(pid, startTicks) : copied(variableIn(shown, TAG_VARIABLE)));
     }
+    this.#usage.keepOnly(entries);
     const starts = new Map([...entries.values()].map(({ pid, startTicks }) => [pid, startTicks]));
     for (const [pid, since] of this.#followed) if (since <= begunAt && !entries.has(pid)) this.#followed.delete(pid);
     const now = performance.now();
     this.#costMs = Math.min(this.#costMs, now - begunAt);
     const recentUntil = now + Math.max(RECENT_MS, (now - begunAt) * RECENT_SHARE);
-    const snapshot = { begunAt, recentUntil, entries, starts, tags, bare, programs };
+    const snapshot = { begunAt, recentUntil, entries, starts, tags, bare, measured, programs };
     // What has begun earlier may end later.
     if (begunAt >= this.#last.begunAt) this.#last = snapshot;
     return snapshot;
