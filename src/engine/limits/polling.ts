@@ -2,6 +2,7 @@ import type { KernelActions } from '../../core/limit-judge.js';
 import { type LimitMechanismName, type Limits, MB } from '../../core/limits.js';
 import { InheritedCounter } from '../../core/usage-counters.js';
 import {
+  isListedByProgram,
   type ListAge,
   type Platform,
   type ProcessEntry,
@@ -57,11 +58,11 @@ class ObservedGroup implements ProcessGroup {
   }
 
   begin(pid: number): Promise<void> {
-    const { askAside, read, childrenOf } = this.#options.processes;
+    const { processes } = this.#options;
     // A list for this alone would cost more than it tells: the next sample tells it as well.
-    const entry = askAside ? undefined : read(pid);
+    const entry = isListedByProgram(processes) ? undefined : processes.read(pid);
     this.#root = { pid, startTicks: entry?.startTicks };
-    for (const member of entry ? [entry, ...childrenOf(pid)] : []) this.#known.set(member.pid, member);
+    for (const member of entry ? [entry, ...processes.childrenOf(pid)] : []) this.#known.set(member.pid, member);
     return Promise.resolve();
   }
 

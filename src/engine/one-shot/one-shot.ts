@@ -121,17 +121,11 @@ async function leftBy(process: OneShotProcess, beginning: StartMarker, isHeld: b
   }
 }
 
-function search(
-  process: OneShotProcess,
-  beginning: StartMarker,
-  isHeld: boolean,
-): ProcessEntry[] | Promise<ProcessEntry[]> {
+async function search(process: OneShotProcess, beginning: StartMarker, isHeld: boolean): Promise<ProcessEntry[]> {
   if (process.isIsolated) return [];
   const { scope } = process;
-  const mayHaveLeft = () => isHeld || findNewProcesses(scope, beginning).length > 0;
-  const { askAside } = scope.processes;
-  if (!askAside) return mayHaveLeft() ? findLeft(process, isHeld) : [];
-  return askAside(mayHaveLeft).then((isSo) => (isSo ? findLeft(process, isHeld) : []));
+  const mayHaveLeft = await scope.processes.ask(() => isHeld || findNewProcesses(scope, beginning).length > 0);
+  return mayHaveLeft ? findLeft(process, isHeld) : [];
 }
 
 function findLeft({ scope, shellLine }: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
@@ -178,7 +172,7 @@ async function describeLeft(
     backgroundProcesses: reportBackgroundProcesses(background, { line: shellLine, name: shellName }, processes),
   });
   try {
-    return processes.askAside ? await processes.askAside(describe, endedAt) : describe();
+    return await processes.ask(describe, endedAt);
   } catch {
     return {};
   }

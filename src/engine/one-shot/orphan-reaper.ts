@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import { PendingWork } from '../system/promises.js';
 import type { ProcessStarter } from './process-starter.js';
-import type { Platform, ProcessEntry } from '../platform/platform.js';
+import { isListedByProgram, type Platform, type ProcessEntry } from '../platform/platform.js';
 import { findMarkedOnly, findSessionProcesses, findTaggedWith, plainRoot } from '../process/find-processes.js';
 import { endProcesses, sendSignal } from '../process/end-processes.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
@@ -127,7 +127,7 @@ export class OrphanReaper implements AsyncDisposable {
     const { processes } = platform;
     const find = () => findTaggedWith(runtime.instance, tags, processes);
     // The search at the end of each one-shot has found nothing that stays either, or it was ended.
-    const hasNone = processes.askAside !== undefined && (await processes.askAside(find)).length === 0;
+    const hasNone = isListedByProgram(processes) && (await processes.ask(find)).length === 0;
     if (!hasNone) await endProcesses(find, killGraceMs, { processes });
     if (!platform.can.marks) return;
     // The program that left these cannot be determined: they are ended when none runs.

@@ -199,11 +199,12 @@ export type ListAge = 'new' | 'begun' | number;
 /** The processes of the machine as they are listed. */
 export interface ProcessTable {
   /**
-   * Lists all processes without blocking, and then calls `ask`: what it asks before it returns is answered from that list,
-   * except by `readNow`. Undefined where no question takes long. If that fails, each question tries again.
-   * @param age by default 'new'
+   * Asks questions about processes. Where a program lists them, it is run first, without blocking: what `ask` asks before it returns is
+   * answered from that list, except by `readNow`. If the program fails, each question tries again. Elsewhere no question takes long: the
+   * answer is returned at once, and no promise of it.
+   * @param age of the list, by default 'new'
    */
-  readonly askAside: (<T>(ask: () => T, age?: ListAge) => Promise<T>) | undefined;
+  readonly ask: <T>(ask: () => T, age?: ListAge) => T | Promise<T>;
   /** CPU time of the program that lists processes, in milliseconds; 0 without one. */
   readonly listMs: () => number;
   /** Reads one process; undefined when it does not exist. */
@@ -234,6 +235,9 @@ export interface ProcessTable {
   /** Returns the pid of a process in its sandbox, or its own pid without one. */
   readonly innermostPid: (pid: number) => number;
 }
+
+/** Whether a list of processes takes a run of a program: one that serves nothing else is not worth it. */
+export const isListedByProgram = ({ listMs }: ProcessTable): boolean => listMs() > 0;
 
 /** What processes were started with. */
 export interface ProcessOrigins {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   type GivenPids,
+  isListedByProgram,
   isRunning,
   type ProcessEntry,
   type Processes,
@@ -115,10 +116,10 @@ export const reportProcesses = (
  */
 const PAUSES_MS = [3, 6, 12, 24];
 /**
- * The same as a multiple where searches are made aside, by a program: the platform cannot tell there that a process still
+ * The same as a multiple where a program lists processes: the platform cannot tell there that a process still
  * waits for a CPU, and a few milliseconds more are nothing beside the search.
  */
-const PAUSE_ASIDE = 4;
+const PAUSE_BY_PROGRAM = 4;
 /** Pause, in milliseconds, while a young process still waits for a CPU to get to its exec(2) on a loaded machine. */
 const LOADED_PAUSE_MS = 24;
 
@@ -143,8 +144,7 @@ export async function findBackgroundProcesses({
   let last: Search | undefined;
   let before: string | undefined;
   for (let round = 0; ; round += 1) {
-    const look = () => search(scope, last);
-    last = processes.askAside ? await processes.askAside(look) : look();
+    last = await processes.ask(() => search(scope, last));
     const { seen, found } = last;
     // A process that has ended meanwhile may have started another one before.
     const hasLost = found.length < seen.length;
@@ -182,13 +182,9 @@ function search(scope: SessionScope, last: Search | undefined): Search {
 }
 
 /** Returns the pause after a search, in milliseconds; undefined when there is no use in another one. */
-function pauseAfter(
-  round: number,
-  { askAside, isWaitingForCpu }: Processes,
-  appearing: readonly ProcessEntry[],
-): number | undefined {
-  const pause = PAUSES_MS[round] ?? (appearing.some(isWaitingForCpu) ? LOADED_PAUSE_MS : undefined);
-  return pause && pause * (askAside ? PAUSE_ASIDE : 1);
+function pauseAfter(round: number, processes: Processes, appearing: readonly ProcessEntry[]): number | undefined {
+  const pause = PAUSES_MS[round] ?? (appearing.some(processes.isWaitingForCpu) ? LOADED_PAUSE_MS : undefined);
+  return pause && pause * (isListedByProgram(processes) ? PAUSE_BY_PROGRAM : 1);
 }
 
 /** Returns the current state of a process; empty if it has ended. */

@@ -1,6 +1,6 @@
 import { setImmediate as eventLoop } from 'node:timers/promises';
 
-import type { ListAge, ProcessEntry, Processes } from '../platform/platform.js';
+import { isListedByProgram, type ListAge, type ProcessEntry, type Processes } from '../platform/platform.js';
 
 /** Longest time that limit monitoring may block the event loop, in milliseconds. */
 const SLICE_MS = 4;
@@ -69,11 +69,11 @@ export class ProcessSnapshot {
 
 /**
  * Takes a snapshot of all processes in slices; yields to the event loop in between.
- * @param age which list of processes serves, where they are listed aside
+ * @param age which list of processes serves, where a program lists them
  */
 export async function takeSnapshot(processes: Processes, age: ListAge): Promise<ProcessSnapshot> {
-  const { askAside, list } = processes;
-  return askAside ? askAside(() => listedSnapshot(processes, list()), age) : walkedSnapshot(processes);
+  if (!isListedByProgram(processes)) return walkedSnapshot(processes);
+  return processes.ask(() => listedSnapshot(processes, processes.list()), age);
 }
 
 /** Origins are read while the list is at hand: later they may need another one. */

@@ -159,8 +159,7 @@ export function nextSurvey(processes: Processes): Promise<ProcessSurvey> {
   if (asked) return asked;
   const survey = new Promise((resolve) => setImmediate(resolve)).then(() => {
     pending.delete(processes);
-    const make = () => new ProcessSurvey(processes);
-    return processes.askAside ? processes.askAside(make) : make();
+    return processes.ask(() => new ProcessSurvey(processes));
   });
   pending.set(processes, survey);
   return survey;

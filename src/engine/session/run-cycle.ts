@@ -408,9 +408,8 @@ export class RunCycle implements Disposable {
       this.wedge.giveUp(run.command, 'The files of the shell in the runtime directory were removed');
       return undefined;
     }
-    const { askAside } = shell.processes;
     const since = performance.now();
-    const ask = <T>(question: () => T) => (askAside ? askAside(question, since) : question());
+    const ask = <T>(question: () => T) => shell.processes.ask(question, since);
     const isHeld = run.finishOutput(() => {
       this.#jobs.untrack(run);
       shell.returnSlot(run.slot);

@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { CommandEnd, Warning } from '../command/outcome.js';
 import { pidExists } from '../platform/pid-exists.js';
-import type { ProcessEntry } from '../platform/platform.js';
+import { isListedByProgram, type ProcessEntry } from '../platform/platform.js';
 import { type ReportedProcess, reportProcesses } from '../process/background-processes.js';
 import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
 import { findSessionProcesses, hasNoProcesses, isSandboxed } from '../process/find-processes.js';
@@ -85,7 +85,7 @@ async function letExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
   const { entry, hidden } = await lookBeforeExit(shell);
   if (!entry) return [];
   shell.requests.askToExit();
-  const isThere = () => (processes.askAside ? pidExists(pid) : processes.isAlive(entry));
+  const isThere = () => (isListedByProgram(processes) ? pidExists(pid) : processes.isAlive(entry));
   const deadline = performance.now() + EXIT_TRAP_MS;
   for (let pause = 1; isThere() && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
     await sleep(pause);
@@ -105,12 +105,10 @@ interface BeforeExit {
 
 async function lookBeforeExit(shell: ShellProcess): Promise<BeforeExit> {
   const { platform, processes, pid } = shell;
-  const { askAside, read } = processes;
-  const look = () => ({ entry: read(pid), hidden: platform.can.marks ? [] : findSessionProcesses(shell) });
-  if (!askAside) return look();
+  const look = () => ({ entry: processes.read(pid), hidden: platform.can.marks ? [] : findSessionProcesses(shell) });
   // A shell that waits starts nothing: what was alone with it then is so still. Not for long: it may have traps.
-  const before = await askAside(look, Math.max(shell.idleSince, performance.now() - ALONE_MS));
-  return before.entry && before.hidden.length === 0 ? before : askAside(look);
+  const before = await processes.ask(look, Math.max(shell.idleSince, performance.now() - ALONE_MS));
+  return before.entry && before.hidden.length === 0 ? before : processes.ask(look);
 }
 
 /** The processes that are known to belong to a shell, with further ones. */

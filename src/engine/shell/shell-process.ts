@@ -33,15 +33,15 @@ class DriverPresence {
   }
 
   /** Notes what the shell looks like with its driver; undefined where there is nothing to note. */
-  note(pid: number): Promise<void> | undefined {
+  note(pid: number): Promise<undefined> | undefined {
     const { can, processes } = this.#platform;
     if (can.openFiles) return undefined;
     processes.followProgram(pid);
-    const ask = () => {
-      this.#programAtStart = processes.programOf(pid);
-    };
     // What was listed before the shell was executed shows another program.
-    return processes.askAside?.(ask);
+    return processes.ask(() => {
+      this.#programAtStart = processes.programOf(pid);
+      return undefined;
+    });
   }
 
   /**

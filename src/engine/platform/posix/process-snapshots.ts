@@ -113,7 +113,7 @@ export class ProcessSnapshots {
     return this.#asked ?? (performance.now() < this.#last.recentUntil ? this.#last : this.take());
   }
 
-  /** That of `askAside`, else a new one. */
+  /** That of `ask`, else a new one. */
   get current(): Snapshot {
     return this.#asked ?? this.take();
   }
@@ -129,7 +129,7 @@ export class ProcessSnapshots {
   }
 
   /** Takes a new one without blocking, and answers questions from it; see `ProcessTable`. */
-  async askAside<T>(ask: () => T, age: ListAge = 'new'): Promise<T> {
+  async ask<T>(ask: () => T, age: ListAge = 'new'): Promise<T> {
     const since = typeof age === 'number' ? age : Infinity;
     this.#asked = await (this.#last.begunAt >= since ? this.#last : (this.#begun(age) ?? this.#nextAside()));
     try {

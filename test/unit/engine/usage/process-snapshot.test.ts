@@ -12,6 +12,7 @@ const platformWith = (entries: readonly ProcessEntry[], more: Partial<Processes>
     read: (pid: number) => entries.find((entry) => entry.pid === pid),
     list: () => [...entries],
     originOf: () => undefined,
+    listMs: () => 0,
     ...more,
   }) as unknown as Processes;
 
@@ -29,12 +30,12 @@ describe('origins', () => {
     expect([originOf(entryOf(7)), originOf(entryOf(7))]).toEqual([undefined, 'i.s1.0']);
   });
 
-  it('are read once for a snapshot, and with the list where processes are listed aside', async () => {
+  it('are read once for a snapshot, and with the list where a program lists processes', async () => {
     let isAsking = false;
     const asked: boolean[] = [];
-    const askAside = <T>(ask: () => T): Promise<T> => {
+    const ask = <T>(question: () => T): Promise<T> => {
       isAsking = true;
-      const answer = ask();
+      const answer = question();
       isAsking = false;
       return Promise.resolve(answer);
     };
@@ -42,7 +43,10 @@ describe('origins', () => {
       asked.push(isAsking);
       return `i.s${pid}.0`;
     };
-    const snapshot = await takeSnapshot(platformWith([entryOf(7), entryOf(8)], { askAside, originOf }), 'new');
+    const snapshot = await takeSnapshot(
+      platformWith([entryOf(7), entryOf(8)], { ask, originOf, listMs: () => 1 }),
+      'new',
+    );
     expect([...snapshot.all()].map((entry) => snapshot.originOf(entry))).toEqual(['i.s7.0', 'i.s8.0']);
     expect(asked).toEqual([true, true]);
   });
