@@ -3,7 +3,7 @@ import type { Answer, Request } from '../core/protocol/requests.js';
 import type { Listening } from '../engine/platform/platform.js';
 import { reportProcesses } from '../engine/process/background-processes.js';
 import { findSessionProcesses } from '../engine/process/find-processes.js';
-import { ProcessSurvey } from '../engine/process/process-survey.js';
+import { ProcessSurvey } from '../engine/process/process-snapshot.js';
 import type { SessionRecord, SessionRegistry } from './registry/session-registry.js';
 
 type SessionPort = Answer<'list_ports'>['ports'][number];

@@ -9,7 +9,7 @@ import type { ProcessEntry, Processes } from '../platform/platform.js';
 import { linux } from '../platform/linux/linux.js';
 import { listChildren, parseField } from '../platform/linux/process-table.js';
 import { type ProcessRoot, sandboxRoot } from '../process/find-processes.js';
-import { isOriginIn } from '../process/process-survey.js';
+import { isOriginIn } from '../process/session-mark.js';
 import { readSmallDescriptor, readSmallFile } from '../system/local-files.js';
 import { ProcessSnapshot } from '../process/process-snapshot.js';
 import type { GroupSample, ProcessGroup } from './mechanism.js';

@@ -16,7 +16,7 @@ import {
 import { noteKernelActions } from '../command/resource-use.js';
 import { listenUntilClosed, PipeFeed } from '../output/output-pipe.js';
 import type { ProcessEntry, StartMarker } from '../platform/platform.js';
-import { askPatiently } from '../process/process-survey.js';
+import { askPatiently } from '../process/process-snapshot.js';
 import {
   commandLineOf,
   findBackgroundProcesses,

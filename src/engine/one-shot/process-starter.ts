@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Log } from '../../core/log.js';
 import { Deferred } from '../system/promises.js';
 import { TAG_VARIABLE } from '../platform/platform.js';
-import { markOf } from '../process/process-survey.js';
+import { markOf } from '../process/session-mark.js';
 import { LineReader, type StarterReport, type StartMessage } from './start-message.js';
 
 /**

@@ -2,7 +2,7 @@ import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import type { StdinPipe } from '../output/stdin-pipe.js';
 import { TAG_VARIABLE } from '../platform/platform.js';
-import { MARK_VARIABLE, markOf } from '../process/process-survey.js';
+import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { OneShotFiles } from './one-shot-process.js';

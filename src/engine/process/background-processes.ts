@@ -9,7 +9,7 @@ import {
   type StartMarker,
 } from '../platform/platform.js';
 import { findSessionProcesses, namespacePid, type ProcessRoot, type SessionScope } from './find-processes.js';
-import { isOriginIn, isOriginOf } from './process-survey.js';
+import { isOriginIn, isOriginOf } from './session-mark.js';
 
 /** Up to this many pids are probed one by one; for more, the existing ones are listed first. */
 const MAX_PROBES = 64;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isSandboxed, namespacePid, type ProcessRoot } from './find-processes.js';
-import type { KnownMembers } from './process-survey.js';
+import type { KnownMembers } from './process-snapshot.js';
 import { isRunning, type ProcessEntry, type Processes } from '../platform/platform.js';
 
 /** Polling interval for the end of signalled processes, in milliseconds. */

@@ -2,7 +2,8 @@ import { closeSync, readdirSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 import { isRunning, type ProcessEntry, type Processes, type StartMarker } from '../platform/platform.js';
-import { isOriginOf, type KnownMembers, markOf, nextSurvey, ProcessSurvey } from './process-survey.js';
+import { type KnownMembers, nextSurvey, ProcessSurvey } from './process-snapshot.js';
+import { isOriginOf, markOf } from './session-mark.js';
 
 /** The processes of a shell or program before it has started anything. */
 export interface ProcessRoot {

@@ -12,7 +12,7 @@ import {
   reportProcesses,
 } from '../process/background-processes.js';
 import { sendSignal } from '../process/end-processes.js';
-import { askPatiently } from '../process/process-survey.js';
+import { askPatiently } from '../process/process-snapshot.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/session-shell.js';
 import { requestFor, type ShellProcess, type ShellReport } from '../shell/shell-process.js';

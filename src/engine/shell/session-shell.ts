@@ -10,7 +10,7 @@ import { isListedByProgram, type ProcessEntry } from '../platform/platform.js';
 import { type ReportedProcess, reportProcesses } from '../process/background-processes.js';
 import { endProcesses, sendSignal, waitForEnd } from '../process/end-processes.js';
 import { findSessionProcesses, hasNoProcesses, isSandboxed } from '../process/find-processes.js';
-import { askPatiently, type KnownMembers } from '../process/process-survey.js';
+import { askPatiently, type KnownMembers } from '../process/process-snapshot.js';
 import type { InstalledShell } from '../shells/list.js';
 import { Deferred } from '../system/promises.js';
 import { isDirectory } from '../system/local-files.js';

@@ -10,7 +10,7 @@ import type { ProcessGroup } from '../limits/mechanism.js';
 import { placeStdin, type StdinPipe } from '../output/stdin-pipe.js';
 import { type Platform, type Processes, TAG_VARIABLE } from '../platform/platform.js';
 import { isSandboxed, plainRoot, type ProcessRoot, sandboxRoot } from '../process/find-processes.js';
-import { MARK_VARIABLE, markOf } from '../process/process-survey.js';
+import { MARK_VARIABLE, markOf } from '../process/session-mark.js';
 import type { Launcher } from '../sandbox/launcher.js';
 import type { SandboxNetwork } from '../sandbox/sandbox-networks.js';
 import type { InstalledShell } from '../shells/list.js';

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { OrphanReaper } from '../../../../src/engine/one-shot/orphan-reaper.js';
 import { TAG_VARIABLE } from '../../../../src/engine/platform/platform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { markOf } from '../../../../src/engine/process/process-survey.js';
+import { markOf } from '../../../../src/engine/process/session-mark.js';
 
 const INSTANCE = `reaper${process.pid}`;
 const STARTER = `${INSTANCE}.starter`;

@@ -10,7 +10,7 @@ import {
   findSessionProcesses,
   plainRoot,
 } from '../../../../src/engine/process/find-processes.js';
-import { isOriginIn, isOriginOf, markOf } from '../../../../src/engine/process/process-survey.js';
+import { isOriginIn, isOriginOf, markOf } from '../../../../src/engine/process/session-mark.js';
 import { killProcesses } from '../../../../src/engine/process/end-processes.js';
 import { eventually } from '../../../support/measure.js';
 
