@@ -203,8 +203,9 @@ export interface ProcessTable {
    * answered from that list, except by `readNow`. If the program fails, each question tries again. Elsewhere no question takes long: the
    * answer is returned at once, and no promise of it.
    * @param age of the list, by default 'new'
+   * @param isMeasured whether the list has to show CPU time and memory of processes that no list has shown before; by default they may be 0
    */
-  readonly ask: <T>(ask: () => T, age?: ListAge) => T | Promise<T>;
+  readonly ask: <T>(ask: () => T, age?: ListAge, isMeasured?: boolean) => T | Promise<T>;
   /** CPU time of the program that lists processes, in milliseconds; 0 without one. */
   readonly listMs: () => number;
   /** Reads one process; undefined when it does not exist. */

@@ -74,7 +74,7 @@ export class ProcessSnapshot {
  */
 export async function takeSnapshot(processes: Processes, age: ListAge): Promise<ProcessSnapshot> {
   if (!isListedByProgram(processes)) return walkedSnapshot(processes);
-  return processes.ask(() => listedSnapshot(processes, processes.list()), age);
+  return processes.ask(() => listedSnapshot(processes, processes.list()), age, true);
 }
 
 /** Origins are read while the list is at hand: later they may need another one. */

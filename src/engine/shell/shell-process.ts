@@ -38,10 +38,12 @@ class DriverPresence {
     if (can.openFiles) return undefined;
     processes.followProgram(pid);
     // What was listed before the shell was executed shows another program.
-    return processes.ask(() => {
+    const note = () => {
       this.#programAtStart = processes.programOf(pid);
       return undefined;
-    });
+    };
+    // Measured, so that its start does not count for its first command.
+    return processes.ask(note, 'new', true);
   }
 
   /**

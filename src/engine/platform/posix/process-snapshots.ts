@@ -32,7 +32,7 @@ interface Snapshot {
   readonly begunAt: number;
   /** When it stops to be recent, on the monotonic clock, in milliseconds. */
   readonly recentUntil: number;
-  readonly entries: ReadonlyMap<number, ProcessEntry>;
+  readonly entries: Map<number, ProcessEntry>;
   /** Start times by pid. */
   readonly starts: ReadonlyMap<number, number>;
   /** Tags by pid. While a process executes a program, the kernel shows no environment: the tag from before, if any. */
@@ -57,22 +57,13 @@ const NONE: ReadonlyMap<number, never> = new Map<number, never>();
 const EMPTY: Snapshot = {
   begunAt: -Infinity,
   recentUntil: -Infinity,
-  entries: NONE,
+  entries: new Map(),
   starts: NONE,
   tags: NONE,
   bare: NONE,
   measured: new Set(),
   programs: NONE,
 };
-
-/** What ps(1) has listed. */
-interface List {
-  readonly processes: readonly ListedProcess[];
-  /** By pid. */
-  readonly sessions: ReadonlyMap<number, number>;
-  /** Pids of the processes whose CPU time and memory are measured. */
-  readonly measured: ReadonlySet<number>;
-}
 
 /** A snapshot that is being taken; undefined when ps(1) has failed. */
 interface Taking {
@@ -81,8 +72,8 @@ interface Taking {
 }
 
 /**
- * Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. In those that are taken aside, CPU time and memory are
- * measured meanwhile, and then of processes that are new; the others show what was measured last.
+ * Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. While one is taken aside, CPU time and memory of the
+ * processes of the last one are measured; one that blocks shows what was measured last.
  */
 export class ProcessSnapshots {
   #last = EMPTY;
@@ -124,14 +115,18 @@ export class ProcessSnapshots {
    */
   take(): Snapshot {
     const begunAt = performance.now();
-    const listing = this.#reserve.use(() => runPs(LIST_ARGUMENTS));
-    return this.#note(begunAt, this.#parse(listing));
+    return this.#note(
+      begunAt,
+      this.#reserve.use(() => runPs(LIST_ARGUMENTS)),
+    );
   }
 
   /** Takes a new one without blocking, and answers questions from it; see `ProcessTable`. */
-  async ask<T>(ask: () => T, age: ListAge = 'new'): Promise<T> {
+  async ask<T>(ask: () => T, age: ListAge = 'new', isMeasured = false): Promise<T> {
     const since = typeof age === 'number' ? age : Infinity;
-    this.#asked = await (this.#last.begunAt >= since ? this.#last : (this.#begun(age) ?? this.#nextAside()));
+    const snapshot = await (this.#last.begunAt >= since ? this.#last : (this.#begun(age) ?? this.#nextAside()));
+    if (isMeasured && snapshot) await this.#measureNew(snapshot);
+    this.#asked = snapshot;
     try {
       return ask();
     } finally {
@@ -142,6 +137,16 @@ export class ProcessSnapshots {
   /** Has later snapshots tell the program of a process, until it has ended. */
   follow(pid: number): void {
     this.#followed.set(pid, performance.now());
+  }
+
+  /** Measures the processes that a snapshot was the first to show. */
+  async #measureNew({ entries, measured }: Snapshot): Promise<void> {
+    const pids = [...measured].filter((pid) => !this.#usage.has(pid));
+    if (pids.length === 0) return;
+    await this.#usage.measure(pids);
+    for (const entry of pids.flatMap((pid) => entries.get(pid) ?? [])) {
+      entries.set(entry.pid, { ...entry, ...this.#usage.of(entry) });
+    }
   }
 
   /** The newest one that is being taken, if it serves. */
@@ -177,14 +182,11 @@ export class ProcessSnapshots {
 
   async #takeAside(begunAt: number): Promise<Snapshot | undefined> {
     try {
-      // Of most processes it is known that they are measured.
       const [listing] = await Promise.all([
         this.#reserve.use(() => runPsAside(LIST_ARGUMENTS)),
         this.#usage.measure([...this.#last.measured]),
       ]);
-      const list = this.#parse(listing);
-      await this.#usage.measure([...list.measured].filter((pid) => !this.#usage.has(pid)));
-      return this.#note(begunAt, list);
+      return this.#note(begunAt, listing);
     } catch {
       // The questions run ps(1) themselves, and report what is wrong.
       return undefined;
@@ -193,18 +195,16 @@ export class ProcessSnapshots {
     }
   }
 
-  #parse({ text, pid: own }: Listing): List {
+  #note(begunAt: number, { text, pid: own }: Listing): Snapshot {
     const processes = parseProcessList(text)
       .filter(({ pid }) => pid !== own)
       .map((found) => ({ ...found, startTicks: this.#startOf(found) }));
-    const { measured, starts } = this.#last;
     const sessions = sessionsOf(processes);
-    const isKnown = ({ pid, startTicks, text: shown }: ListedProcess) =>
-      (measured.has(pid) && starts.get(pid) === startTicks) || variableIn(shown, TAG_VARIABLE) !== undefined;
-    return { processes, sessions, measured: findMeasured(processes, sessions, isKnown) };
-  }
-
-  #note(begunAt: number, { processes, sessions, measured }: List): Snapshot {
+    const { measured: before, starts: startsBefore } = this.#last;
+    const measured = findMeasured(processes, sessions, ({ pid, startTicks, text: shown }) => {
+      const wasMeasured = before.has(pid) && startsBefore.get(pid) === startTicks;
+      return wasMeasured || variableIn(shown, TAG_VARIABLE) !== undefined;
+    });
     const entries = new Map<number, ProcessEntry>();
     const tags = new Map<number, string | undefined>();
     const bare = new Map<number, string>();
