@@ -3,7 +3,7 @@ import type { Answer, Request } from '../core/protocol/requests.js';
 import type { Listening } from '../engine/platform/platform.js';
 import { reportProcesses } from '../engine/process/background-processes.js';
 import { findSessionProcesses } from '../engine/process/find-processes.js';
-import { ProcessSurvey } from '../engine/process/process-snapshot.js';
+import { ProcessSnapshot } from '../engine/process/process-snapshot.js';
 import type { SessionRecord, SessionRegistry } from './registry/session-registry.js';
 
 type SessionPort = Answer<'list_ports'>['ports'][number];
@@ -29,10 +29,10 @@ export class Ports {
    */
   async list({ session_id: id }: Request<'list_ports'>, principal: Principal): Promise<Answer<'list_ports'>> {
     const sessions = id === undefined ? this.#sessions.seenBy(principal) : [this.#sessions.get(id, principal, 'see')];
-    const [survey] = sessions.slice(0, 1).map(surveyFor);
-    if (!survey) return { ports: [] };
+    const [snapshot] = sessions.slice(0, 1).map(snapshotFor);
+    if (!snapshot) return { ports: [] };
     const ports: SessionPort[] = [];
-    for (const session of sessions) ports.push(...(await this.#portsIn(session, survey)));
+    for (const session of sessions) ports.push(...(await this.#portsIn(session, snapshot)));
     return { ports };
   }
 
@@ -41,7 +41,7 @@ export class Ports {
    * @throws AdapterError PORT_UNAVAILABLE
    */
   ofSession(record: SessionRecord): Promise<readonly SessionPort[]> {
-    return this.#portsIn(record, surveyFor(record));
+    return this.#portsIn(record, snapshotFor(record));
   }
 
   /** Whether the daemon itself listens on a port. */
@@ -67,10 +67,10 @@ export class Ports {
     return this.#listening.isTaken(port, process.pid);
   }
 
-  async #portsIn(record: SessionRecord, survey: ProcessSurvey): Promise<readonly SessionPort[]> {
+  async #portsIn(record: SessionRecord, snapshot: ProcessSnapshot): Promise<readonly SessionPort[]> {
     const { networkOf, portsOf } = this.#listening;
     const { shell } = record.session;
-    const byPid = new Map(findSessionProcesses(shell, survey).map((entry) => [entry.pid, entry]));
+    const byPid = new Map(findSessionProcesses(shell, snapshot).map((entry) => [entry.pid, entry]));
     const own = networkOf(process.pid);
     const found = await portsOf([record.session.pid, ...byPid.keys()]);
     return found.map(({ pid, ...port }) => {
@@ -87,4 +87,4 @@ export class Ports {
   }
 }
 
-const surveyFor = ({ session }: SessionRecord) => new ProcessSurvey(session.shell.processes);
+const snapshotFor = ({ session }: SessionRecord) => new ProcessSnapshot(session.shell.processes);

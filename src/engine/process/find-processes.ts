@@ -2,7 +2,7 @@ import { closeSync, readdirSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 import { isRunning, type ProcessEntry, type Processes, type StartMarker } from '../platform/platform.js';
-import { type KnownMembers, nextSurvey, ProcessSurvey } from './process-snapshot.js';
+import { type KnownMembers, nextSnapshot, ProcessSnapshot } from './process-snapshot.js';
 import { isOriginOf, markOf } from './session-mark.js';
 
 /** The processes of a shell or program before it has started anything. */
@@ -68,22 +68,22 @@ export interface SessionScope {
 /**
  * Finds all running processes that a session has started, without its shell: members of its group, processes with its
  * tag or mark, whatever session or parent they have moved to, descendants of the shell, and processes on its terminal.
- * @param survey by default one that is made now
+ * @param snapshot by default one that is made now
  */
 export function findSessionProcesses(
   { tag, root, group, processes }: SessionScope,
-  survey: ProcessSurvey = new ProcessSurvey(processes),
+  snapshot: ProcessSnapshot = new ProcessSnapshot(processes),
 ): ProcessEntry[] {
   const own = new Set(root?.rootPids);
-  const known = [...survey.include(group), ...survey.inSession(root?.sessionLeader), ...survey.withTag(tag)];
-  const members = survey.withDescendants([...own, ...known.map(({ pid }) => pid)]);
+  const known = [...snapshot.include(group), ...snapshot.inSession(root?.sessionLeader), ...snapshot.withTag(tag)];
+  const members = snapshot.withDescendants([...own, ...known.map(({ pid }) => pid)]);
   return members.filter(({ pid }) => !own.has(pid) && pid !== process.pid);
 }
 
 /** Whether two searches in a row find no process of a session besides its shell; sessions ask together. */
 export async function hasNoProcesses(scope: SessionScope): Promise<boolean> {
   for (let search = 0; search < 2; search += 1) {
-    if (findSessionProcesses(scope, await nextSurvey(scope.processes)).length > 0) return false;
+    if (findSessionProcesses(scope, await nextSnapshot(scope.processes)).length > 0) return false;
   }
   return true;
 }
@@ -107,17 +107,17 @@ interface CommandScope {
 export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
   const { processes } = scope;
   const isYounger = processes.startedSince(scope.beginning);
-  const survey = new ProcessSurvey(processes);
-  const known = survey.include(scope.group);
-  const { named, marked } = findByOrigin(scope, survey, isYounger);
-  const untagged = findUntagged(scope.root, [...known, ...marked], survey, isYounger);
-  const members = survey.withDescendants([...named, ...untagged].map(({ pid }) => pid));
+  const snapshot = new ProcessSnapshot(processes);
+  const known = snapshot.include(scope.group);
+  const { named, marked } = findByOrigin(scope, snapshot, isYounger);
+  const untagged = findUntagged(scope.root, [...known, ...marked], snapshot, isYounger);
+  const members = snapshot.withDescendants([...named, ...untagged].map(({ pid }) => pid));
   const { rootPids } = scope.root;
   const isRoot = ({ pid }: ProcessEntry) => rootPids.includes(pid);
   const groups = new Set(members.map(({ group }) => group));
-  for (const entry of survey.entries) if (isRoot(entry)) groups.delete(entry.group);
+  for (const entry of snapshot.running) if (isRoot(entry)) groups.delete(entry.group);
   const pids = new Set(members.map(({ pid }) => pid));
-  return survey.entries.filter((entry) => !isRoot(entry) && (pids.has(entry.pid) || groups.has(entry.group)));
+  return snapshot.running.filter((entry) => !isRoot(entry) && (pids.has(entry.pid) || groups.has(entry.group)));
 }
 
 /**
@@ -126,7 +126,7 @@ export function findCommandProcesses(scope: CommandScope): ProcessEntry[] {
  */
 function findByOrigin(
   { tag, root: { main, reaper }, processes }: CommandScope,
-  survey: ProcessSurvey,
+  snapshot: ProcessSnapshot,
   isYounger: (entry: ProcessEntry) => boolean,
 ): { named: ProcessEntry[]; marked: ProcessEntry[] } {
   const shellTag = processes.tagOf(main);
@@ -136,8 +136,8 @@ function findByOrigin(
     parent === reaper && (origin === undefined || origin === mark);
   const named: ProcessEntry[] = [];
   const marked: ProcessEntry[] = [];
-  for (const entry of survey.entries) {
-    const origin = survey.originOf(entry);
+  for (const entry of snapshot.running) {
+    const origin = snapshot.originOf(entry);
     if (origin === mark) marked.push(entry);
     const isUnclear = isSubshell(entry.parent, origin) || isUntaggedOrphan(entry.parent, origin);
     if (origin === tag || (isUnclear && isYounger(entry))) named.push(entry);
@@ -152,11 +152,11 @@ function findByOrigin(
 function findUntagged(
   { rootPids }: ProcessRoot,
   known: readonly ProcessEntry[],
-  survey: ProcessSurvey,
+  snapshot: ProcessSnapshot,
   isYounger: (entry: ProcessEntry) => boolean,
 ): ProcessEntry[] {
   const others = known.filter(({ pid }) => !rootPids.includes(pid));
-  const older = survey.withDescendants(others.filter((entry) => !isYounger(entry)).map(({ pid }) => pid));
+  const older = snapshot.withDescendants(others.filter((entry) => !isYounger(entry)).map(({ pid }) => pid));
   const isOlder = new Set(older.map(({ pid }) => pid));
   return others.filter(({ pid }) => !isOlder.has(pid));
 }

@@ -22,12 +22,18 @@ export class Slices {
   }
 }
 
-/** Processes at one moment, shared by all groups that are sampled then. */
+/**
+ * The processes of the machine at one moment, found by what they are known by. Costs some 10 µs for each process of the machine where it is not
+ * listed yet, and little for each question.
+ */
 export class ProcessSnapshot {
   readonly #processes: Processes;
   readonly #origins = new Map<number, string | undefined>();
-  #entries: ReadonlyMap<number, ProcessEntry> | undefined;
-  #children: ReadonlyMap<number, readonly ProcessEntry[]> | undefined;
+  #entries: Map<number, ProcessEntry> | undefined;
+  #byParent: ReadonlyMap<number, readonly ProcessEntry[]> | undefined;
+  #byTerminalSession: ReadonlyMap<number, readonly ProcessEntry[]> | undefined;
+  /** By the tag of a session, `instance.session`, or by a mark. */
+  #byOrigin: ReadonlyMap<string, readonly ProcessEntry[]> | undefined;
 
   /** @param entries by default processes are read when they are asked for, synchronously */
   constructor(processes: Processes, entries?: readonly ProcessEntry[]) {
@@ -35,9 +41,14 @@ export class ProcessSnapshot {
     this.#entries = entries && byPid(entries);
   }
 
-  /** Returns every process of the machine. */
+  /** Returns every process of the machine, also those that have ended and were not waited for. */
   all(): Iterable<ProcessEntry> {
     return this.#table().values();
+  }
+
+  /** All processes that have not ended. */
+  get running(): readonly ProcessEntry[] {
+    return [...this.all()].filter(isRunning);
   }
 
   /** Returns these processes without those that have ended. */
@@ -48,23 +59,60 @@ export class ProcessSnapshot {
 
   /** Returns the pids of these processes and all their descendants, in no particular order. */
   descendantsOf(roots: Iterable<number>): Set<number> {
-    const children = (this.#children ??= byParent(this.all()));
+    const children = (this.#byParent ??= groupedBy(this.all(), ({ parent }) => parent));
     const found = new Set(roots);
-    // A Set iterates over entries that are added during the iteration.
+    // A Set iterates over entries that are added during the iteration. A process that has ended may have children, too: they were read before.
     for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child.pid);
     return found;
   }
 
-  /** Returns the tag or mark of a process; undefined for a foreign one. */
+  /**
+   * The running processes with these pids, and all their descendants, in the order of their pids: signals must reach parents first, since a
+   * shell reports children that were killed.
+   */
+  withDescendants(pids: Iterable<number>): ProcessEntry[] {
+    const found = this.of(this.descendantsOf(pids)).filter(isRunning);
+    return found.sort((a, b) => a.pid - b.pid);
+  }
+
+  /**
+   * Adds the members of a group that the walk has missed: a process that was started after the walk had passed its number, by a parent that has
+   * ended since, is found nowhere else. Returns the running members.
+   */
+  include(group: KnownMembers | undefined): readonly ProcessEntry[] {
+    // The group's list has to be newer.
+    const entries = this.#table();
+    const members = group?.members() ?? [];
+    const missed = members.filter((pid) => !entries.has(pid)).flatMap((pid) => this.#processes.read(pid) ?? []);
+    for (const entry of missed) entries.set(entry.pid, entry);
+    if (missed.length > 0) this.#byParent = this.#byTerminalSession = this.#byOrigin = undefined;
+    return this.of(members).filter(isRunning);
+  }
+
+  /** Running processes of a session of the kernel: those on one terminal. */
+  inSession(leader: number | undefined): readonly ProcessEntry[] {
+    this.#byTerminalSession ??= groupedBy(this.running, ({ session }) => session);
+    return (leader !== undefined && this.#byTerminalSession.get(leader)) || [];
+  }
+
+  /**
+   * Running processes with the tag or the mark of a session.
+   * @param tag `instance.session`
+   */
+  withTag(tag: string): readonly ProcessEntry[] {
+    this.#byOrigin ??= groupedBy(this.running, (entry) => sessionOf(this.originOf(entry) ?? ''));
+    return [...(this.#byOrigin.get(tag) ?? []), ...(this.#byOrigin.get(markOf(tag)) ?? [])];
+  }
+
+  /** Returns the tag of a process, or without one its mark; undefined for a foreign one. */
   originOf(entry: ProcessEntry): string | undefined {
     const { pid } = entry;
     if (!this.#origins.has(pid)) this.#origins.set(pid, this.#processes.originOf(entry));
     return this.#origins.get(pid);
   }
 
-  #table(): ReadonlyMap<number, ProcessEntry> {
-    const { pids, read } = this.#processes;
-    return (this.#entries ??= byPid(pids().flatMap((pid) => read(pid) ?? [])));
+  #table(): Map<number, ProcessEntry> {
+    return (this.#entries ??= byPid(this.#processes.list()));
   }
 }
 
@@ -74,13 +122,13 @@ export class ProcessSnapshot {
  */
 export async function takeSnapshot(processes: Processes, age: ListAge): Promise<ProcessSnapshot> {
   if (!isListedByProgram(processes)) return walkedSnapshot(processes);
-  return processes.ask(() => listedSnapshot(processes, processes.list()), age, true);
+  return processes.ask(() => listedSnapshot(processes), age, true);
 }
 
 /** Origins are read while the list is at hand: later they may need another one. */
-function listedSnapshot(processes: Processes, entries: readonly ProcessEntry[]): ProcessSnapshot {
-  const snapshot = new ProcessSnapshot(processes, entries);
-  for (const entry of entries) snapshot.originOf(entry);
+function listedSnapshot(processes: Processes): ProcessSnapshot {
+  const snapshot = new ProcessSnapshot(processes, processes.list());
+  for (const entry of snapshot.running) snapshot.originOf(entry);
   return snapshot;
 }
 
@@ -104,106 +152,18 @@ export interface KnownMembers {
   holdForks(isHeld: boolean): void;
 }
 
-/**
- * The processes that run on the machine at one moment, found by what they are known by. Costs some 10 µs for each
- * process of the machine, and little for each question.
- */
-export class ProcessSurvey {
-  readonly #processes: Processes;
-  readonly #byPid = new Map<number, ProcessEntry>();
-  readonly #byParent = new Map<number, ProcessEntry[]>();
-  readonly #byTerminalSession = new Map<number, ProcessEntry[]>();
-  readonly #origins = new Map<ProcessEntry, string>();
-  /** By the tag of a session, `instance.session`, or by a mark. */
-  readonly #byOrigin = new Map<string, ProcessEntry[]>();
+const pending = new WeakMap<Processes, Promise<ProcessSnapshot>>();
 
-  constructor(processes: Processes) {
-    this.#processes = processes;
-    for (const entry of processes.list()) if (isRunning(entry)) this.#add(entry);
-  }
-
-  /** All processes. */
-  get entries(): readonly ProcessEntry[] {
-    return [...this.#byPid.values()];
-  }
-
-  /** Returns the tag of a process, or without one its mark. */
-  originOf(entry: ProcessEntry): string | undefined {
-    return this.#origins.get(entry);
-  }
-
-  /**
-   * Adds the members of a group that the walk has missed: a process that was started after the walk had passed its
-   * number, by a parent that has ended since, is found nowhere else. Returns the members.
-   */
-  include(group: KnownMembers | undefined): readonly ProcessEntry[] {
-    return (group?.members() ?? []).flatMap((pid) => {
-      const entry = this.#byPid.get(pid) ?? this.#processes.read(pid);
-      if (!entry || !isRunning(entry)) return [];
-      if (!this.#byPid.has(pid)) this.#add(entry);
-      return entry;
-    });
-  }
-
-  /** Processes of a session of the kernel: those on one terminal. */
-  inSession(leader: number | undefined): readonly ProcessEntry[] {
-    return (leader !== undefined && this.#byTerminalSession.get(leader)) || [];
-  }
-
-  /**
-   * Processes with the tag or the mark of a session.
-   * @param tag `instance.session`
-   */
-  withTag(tag: string): readonly ProcessEntry[] {
-    return [...(this.#byOrigin.get(tag) ?? []), ...(this.#byOrigin.get(markOf(tag)) ?? [])];
-  }
-
-  /**
-   * The processes with these pids, and all their descendants, in the order of their pids: signals must reach parents
-   * first, since a shell reports children that were killed.
-   */
-  withDescendants(pids: Iterable<number>): ProcessEntry[] {
-    const found = new Map<number, ProcessEntry>();
-    const waiting = [...pids];
-    for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
-      if (found.has(pid)) continue;
-      const entry = this.#byPid.get(pid);
-      if (entry) found.set(pid, entry);
-      // A process that has ended may have children, too: they were read before it ended.
-      for (const child of this.#byParent.get(pid) ?? []) waiting.push(child.pid);
-    }
-    return [...found.values()].sort((a, b) => a.pid - b.pid);
-  }
-
-  #add(entry: ProcessEntry): void {
-    this.#byPid.set(entry.pid, entry);
-    addTo(this.#byParent, entry.parent, entry);
-    addTo(this.#byTerminalSession, entry.session, entry);
-    const origin = this.#processes.originOf(entry);
-    if (origin === undefined) return;
-    this.#origins.set(entry, origin);
-    addTo(this.#byOrigin, sessionOf(origin), entry);
-  }
-}
-
-function addTo<K>(index: Map<K, ProcessEntry[]>, key: K, entry: ProcessEntry): void {
-  const entries = index.get(key);
-  if (entries) entries.push(entry);
-  else index.set(key, [entry]);
-}
-
-const pending = new WeakMap<Processes, Promise<ProcessSurvey>>();
-
-/** Returns a survey that begins after the call: one for everybody who asks in the same turn of the event loop. Rejects after EMFILE. */
-export function nextSurvey(processes: Processes): Promise<ProcessSurvey> {
+/** Returns a snapshot that begins after the call: one for everybody who asks in the same turn of the event loop. Rejects after EMFILE. */
+export function nextSnapshot(processes: Processes): Promise<ProcessSnapshot> {
   const asked = pending.get(processes);
   if (asked) return asked;
-  const survey = new Promise((resolve) => setImmediate(resolve)).then(() => {
+  const snapshot = new Promise((resolve) => setImmediate(resolve)).then(() => {
     pending.delete(processes);
-    return processes.ask(() => new ProcessSurvey(processes));
+    return processes.ask(() => listedSnapshot(processes));
   });
-  pending.set(processes, survey);
-  return survey;
+  pending.set(processes, snapshot);
+  return snapshot;
 }
 
 /** Pauses before processes are asked about again that could not be listed, in milliseconds. */
@@ -256,14 +216,15 @@ export function withFirstOrigins(processes: Processes): Processes {
 
 const byPid = (entries: readonly ProcessEntry[]) => new Map(entries.map((entry) => [entry.pid, entry]));
 
-function byParent(entries: Iterable<ProcessEntry>): Map<number, ProcessEntry[]> {
-  const children = new Map<number, ProcessEntry[]>();
+function groupedBy<K>(entries: Iterable<ProcessEntry>, keyOf: (entry: ProcessEntry) => K): Map<K, ProcessEntry[]> {
+  const groups = new Map<K, ProcessEntry[]>();
   for (const entry of entries) {
-    const siblings = children.get(entry.parent);
-    if (siblings) siblings.push(entry);
-    else children.set(entry.parent, [entry]);
+    const key = keyOf(entry);
+    const group = groups.get(key);
+    if (group) group.push(entry);
+    else groups.set(key, [entry]);
   }
-  return children;
+  return groups;
 }
 
 /** Page size in bytes: 4 KiB on every machine that Node.js runs on, except for some of arm64. */
