@@ -196,6 +196,9 @@ export interface ProcessClock {
  */
 export type ListAge = 'new' | 'begun' | number;
 
+/** Processes of sessions whose use is measured with a list: those that an earlier list has shown, or new ones too, which takes longer. */
+export type MeasuredProcesses = 'known' | 'all';
+
 /** The processes of the machine as they are listed. */
 export interface ProcessTable {
   /**
@@ -203,10 +206,10 @@ export interface ProcessTable {
    * answered from that list, except by `readNow`. If the program fails, each question tries again. Elsewhere no question takes long: the
    * answer is returned at once, and no promise of it.
    * @param age of the list, by default 'new'
-   * @param isMeasured whether the list has to show CPU time and memory of processes that no list has shown before; by default they may be 0
+   * @param measured whose CPU time and memory have to be as new as the list; of others they are of their last measurement, and 0 before it
    */
-  readonly ask: <T>(ask: () => T, age?: ListAge, isMeasured?: boolean) => T | Promise<T>;
-  /** CPU time of the program that lists processes, in milliseconds; 0 without one. */
+  readonly ask: <T>(ask: () => T, age?: ListAge, measured?: MeasuredProcesses) => T | Promise<T>;
+  /** CPU time of the programs that list and measure processes, in milliseconds; 0 without them. */
   readonly listMs: () => number;
   /** Reads one process; undefined when it does not exist. */
   readonly read: (pid: number) => ProcessEntry | undefined;

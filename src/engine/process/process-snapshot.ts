@@ -122,7 +122,7 @@ export class ProcessSnapshot {
  */
 export async function takeSnapshot(processes: Processes, age: ListAge): Promise<ProcessSnapshot> {
   if (!isListedByProgram(processes)) return walkedSnapshot(processes);
-  return processes.ask(() => listedSnapshot(processes), age, true);
+  return processes.ask(() => listedSnapshot(processes), age, 'all');
 }
 
 /** Origins are read while the list is at hand: later they may need another one. */

@@ -409,7 +409,6 @@ export class RunCycle implements Disposable {
       return undefined;
     }
     const since = performance.now();
-    const ask = <T>(question: () => T) => shell.processes.ask(question, since);
     const isHeld = run.finishOutput(() => {
       this.#jobs.untrack(run);
       shell.returnSlot(run.slot);
@@ -428,12 +427,15 @@ export class RunCycle implements Disposable {
     const search = () => {
       if (this.#run !== run) return undefined;
       if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) {
-        return this.#jobs.look(run, isHeld).then(() => ask(() => settle(this.backgroundProcesses)));
+        return this.#jobs
+          .look(run, isHeld)
+          .then(() => shell.processes.ask(() => settle(this.backgroundProcesses), since));
       }
       settle(this.backgroundProcesses);
       return undefined;
     };
-    return askPatiently<unknown>(() => ask(search));
+    // The use of the shell is that of the command.
+    return askPatiently<unknown>(() => shell.processes.ask(search, since, 'known'));
   }
 
   /** Settles a command without its background processes: a failed search never keeps it from its end. */

@@ -43,7 +43,7 @@ class DriverPresence {
       return undefined;
     };
     // Measured, so that its start does not count for its first command.
-    return processes.ask(note, 'new', true);
+    return processes.ask(note, 'new', 'all');
   }
 
   /**

@@ -86,7 +86,7 @@ function readFrom(snapshots: ProcessSnapshots, pid: number): ProcessEntry | unde
 function tableOf(snapshots: ProcessSnapshots): ProcessTable {
   const children = (pid: number) => [...snapshots.recent.entries.values()].filter(({ parent }) => parent === pid);
   return {
-    ask: (ask, age, isMeasured) => snapshots.ask(ask, age, isMeasured),
+    ask: (ask, age, measured) => snapshots.ask(ask, age, measured),
     listMs: () => snapshots.costMs,
     read: (pid) => readFrom(snapshots, pid),
     readNow: (pid) => snapshots.take().entries.get(pid),

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { type ListAge, type ProcessEntry, TAG_VARIABLE, TICKS_PER_SECOND } from '../platform.js';
+import {
+  type ListAge,
+  type MeasuredProcesses,
+  type ProcessEntry,
+  TAG_VARIABLE,
+  TICKS_PER_SECOND,
+} from '../platform.js';
 import {
   DescriptorReserve,
   LINE_ARGUMENTS,
@@ -43,6 +49,8 @@ interface Snapshot {
   readonly measured: ReadonlySet<number>;
   /** Digests of what is shown of the processes that are followed, by pid. */
   readonly programs: ReadonlyMap<number, string>;
+  /** Settles when these have been measured, but for those that the list is the first to show; undefined before that is asked for. */
+  measuring?: Promise<void> | undefined;
   /** Command lines by pid; read when they are first asked for. */
   lines?: ReadonlyMap<number, string>;
 }
@@ -72,8 +80,8 @@ interface Taking {
 }
 
 /**
- * Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. While one is taken aside, CPU time and memory of the
- * processes of the last one are measured; one that blocks shows what was measured last.
+ * Takes snapshots of all processes by ps(1), which takes about 10 ms of a CPU each. CPU time and memory are measured if someone asks for
+ * it: of processes that the last one shows while ps(1) runs, and of new ones after it. Otherwise what was measured last is shown.
  */
 export class ProcessSnapshots {
   #last = EMPTY;
@@ -86,12 +94,14 @@ export class ProcessSnapshots {
   readonly #running = new Set<Taking>();
   /** The one after them. */
   #next: Promise<Snapshot | undefined> | undefined;
+  /** Whether someone who waits for that one needs measurements. */
+  #isNextMeasured = false;
   /** Processes whose programs are told, until they have ended, and since when. */
   readonly #followed = new Map<number, number>();
 
-  /** CPU time of a run of ps(1), in milliseconds, at most: the least time that one has taken, since others wait for a CPU. */
+  /** CPU time of a list with a measurement, in milliseconds, at most: the least time that each has taken, since others wait for a CPU. */
   get costMs(): number {
-    return this.#costMs;
+    return this.#costMs + this.#usage.costMs;
   }
 
   /** The last one, however old. */
@@ -122,10 +132,11 @@ export class ProcessSnapshots {
   }
 
   /** Takes a new one without blocking, and answers questions from it; see `ProcessTable`. */
-  async ask<T>(ask: () => T, age: ListAge = 'new', isMeasured = false): Promise<T> {
+  async ask<T>(ask: () => T, age: ListAge = 'new', measured?: MeasuredProcesses): Promise<T> {
     const since = typeof age === 'number' ? age : Infinity;
+    this.#isNextMeasured ||= measured !== undefined;
     const snapshot = await (this.#last.begunAt >= since ? this.#last : (this.#begun(age) ?? this.#nextAside()));
-    if (isMeasured && snapshot) await this.#measureNew(snapshot);
+    if (measured && snapshot) await this.#measure(snapshot, measured);
     this.#asked = snapshot;
     try {
       return ask();
@@ -139,12 +150,12 @@ export class ProcessSnapshots {
     this.#followed.set(pid, performance.now());
   }
 
-  /** Measures the processes that a snapshot was the first to show. */
-  async #measureNew({ entries, measured }: Snapshot): Promise<void> {
-    const pids = [...measured].filter((pid) => !this.#usage.has(pid));
-    if (pids.length === 0) return;
-    await this.#usage.measure(pids);
-    for (const entry of pids.flatMap((pid) => entries.get(pid) ?? [])) {
+  /** Has a snapshot show CPU time and memory. */
+  async #measure(snapshot: Snapshot, which: MeasuredProcesses): Promise<void> {
+    const { entries, measured } = snapshot;
+    await (snapshot.measuring ??= this.#usage.measure([...measured]));
+    if (which === 'all') await this.#usage.measure([...measured].filter((pid) => !this.#usage.has(pid)));
+    for (const entry of [...measured].flatMap((pid) => entries.get(pid) ?? [])) {
       entries.set(entry.pid, { ...entry, ...this.#usage.of(entry) });
     }
   }
@@ -161,7 +172,8 @@ export class ProcessSnapshots {
     this.#next ??= this.#whenRoom().then(() => {
       this.#next = undefined;
       const begunAt = performance.now();
-      const taking = { begunAt, taken: this.#takeAside(begunAt) };
+      const taking = { begunAt, taken: this.#takeAside(begunAt, this.#isNextMeasured) };
+      this.#isNextMeasured = false;
       this.#running.add(taking);
       return taking.taken.finally(() => this.#running.delete(taking));
     });
@@ -180,13 +192,13 @@ export class ProcessSnapshots {
     return (snapshot.lines ??= parseLines(this.#reserve.use(() => runPs(LINE_ARGUMENTS)).text)).get(pid);
   }
 
-  async #takeAside(begunAt: number): Promise<Snapshot | undefined> {
+  async #takeAside(begunAt: number, isMeasured: boolean): Promise<Snapshot | undefined> {
     try {
-      const [listing] = await Promise.all([
-        this.#reserve.use(() => runPsAside(LIST_ARGUMENTS)),
-        this.#usage.measure([...this.#last.measured]),
-      ]);
-      return this.#note(begunAt, listing);
+      const listing = this.#reserve.use(() => runPsAside(LIST_ARGUMENTS));
+      const measuring = isMeasured ? this.#usage.measure([...this.#last.measured]) : undefined;
+      const snapshot = this.#note(begunAt, await listing);
+      snapshot.measuring = measuring;
+      return snapshot;
     } catch {
       // The questions run ps(1) themselves, and report what is wrong.
       return undefined;
@@ -224,7 +236,7 @@ export class ProcessSnapshots {
     const now = performance.now();
     this.#costMs = Math.min(this.#costMs, now - begunAt);
     const recentUntil = now + Math.max(RECENT_MS, (now - begunAt) * RECENT_SHARE);
-    const snapshot = { begunAt, recentUntil, entries, starts, tags, bare, measured, programs };
+    const snapshot: Snapshot = { begunAt, recentUntil, entries, starts, tags, bare, measured, programs };
     // What has begun earlier may end later.
     if (begunAt >= this.#last.begunAt) this.#last = snapshot;
     return snapshot;

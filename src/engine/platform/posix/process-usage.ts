@@ -35,11 +35,17 @@ export class ProcessUsage {
   readonly #slackTicks: number;
   readonly #last = new Map<number, Measurement>();
   #runs = 0;
+  #costMs = Infinity;
 
   /** @param slackTicks by which the start times of one process differ at most, in clock ticks */
   constructor(reserve: DescriptorReserve, slackTicks: number) {
     this.#reserve = reserve;
     this.#slackTicks = slackTicks;
+  }
+
+  /** CPU time of a measurement, in milliseconds, at most: the least time that one has taken; 0 before the first. */
+  get costMs(): number {
+    return this.#costMs === Infinity ? 0 : this.#costMs;
   }
 
   /** Measures processes. Never rejects: where ps(1) cannot be run, or hangs, the last measurement stands. */
@@ -75,10 +81,12 @@ export class ProcessUsage {
     // Without descriptors it would throw, and emit an error for which there is no listener yet.
     if (this.#runs >= MAX_RUNS || !this.#reserve.isEnough) return;
     this.#runs += 1;
+    const begunAt = performance.now();
     const measured = this.#reserve
       .use(() => pidusage(pids, OPTIONS))
       .then(
         (found) => {
+          this.#costMs = Math.min(this.#costMs, performance.now() - begunAt);
           this.#note(found);
         },
         // ENOENT: none of them runs any more. Otherwise ps(1) cannot be run, as the list of processes tells.
