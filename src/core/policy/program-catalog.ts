@@ -35,7 +35,10 @@ const READ_ONLY: ProgramSpec = { class: 'read', operands: 'text' };
 export class ProgramCatalog {
   readonly #entries: ReadonlyMap<string, ProgramEntry>;
   readonly #traits = new Map<ProgramTrait, Set<string>>();
-  readonly #families: readonly ProgramFamily[];
+  readonly #runnable: readonly RegExp[];
+  readonly #substitutions: readonly PlainSubstitution[];
+  readonly #variables: readonly VariableRule[];
+  readonly #commandVariables: readonly RegExp[];
   readonly #versioned: RegExp;
   /** Programs with subcommands or options that run commands. */
   readonly #withSubcommands: ReadonlySet<string>;
@@ -44,7 +47,10 @@ export class ProgramCatalog {
   readonly places: ProgramPlaces;
 
   constructor(families: readonly ProgramFamily[]) {
-    this.#families = families;
+    this.#runnable = families.flatMap(({ runnable = [] }) => runnable);
+    this.#substitutions = families.flatMap(({ substitutions = [] }) => substitutions);
+    this.#variables = families.flatMap(({ variables = [] }) => variables);
+    this.#commandVariables = families.flatMap(({ commandVariables = [] }) => commandVariables);
     this.#entries = new Map(families.flatMap((family) => [...entriesOf(family).entries]));
     for (const [name, { traits }] of this.#entries) {
       for (const trait of traits) this.#traits.set(trait, (this.#traits.get(trait) ?? new Set()).add(name));
@@ -95,27 +101,22 @@ export class ProgramCatalog {
 
   /** Whether a word among arguments is more likely to be a program than another kind of name. */
   isRunnable(word: string): boolean {
-    if (this.has(this.plainName(word), 'runnable')) return true;
-    return this.#families.some(({ runnable }) => runnable?.test(baseName(word)));
+    return this.has(this.plainName(word), 'runnable') || this.#runnable.some((names) => names.test(baseName(word)));
   }
 
   /** Sample of the word that a substitution prints; undefined when it is unknown. */
   printedBy(substitution: string): string | undefined {
-    for (const { substitutions = [] } of this.#families) {
-      const known = substitutions.find(([text]) => text.test(substitution));
-      if (known) return known[1];
-    }
-    return undefined;
+    return this.#substitutions.find(([text]) => text.test(substitution))?.[1];
   }
 
   /** Effect of setting a variable that a program follows; undefined when no family has a rule for it. */
   variableRuleOf(name: string): VariableRule | undefined {
-    return this.#families.flatMap(({ variables = [] }) => variables).find(({ names }) => names.test(name));
+    return this.#variables.find(({ names }) => names.test(name));
   }
 
   /** Whether a program runs the value of a variable as a command, as make does with `CC`. */
   isCommandVariable(name: string): boolean {
-    return this.#families.some(({ commandVariables }) => commandVariables?.test(name));
+    return this.#commandVariables.some((names) => names.test(name));
   }
 }
 
