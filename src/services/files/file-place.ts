@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
@@ -12,6 +11,7 @@ import type { FilePerformer, Target } from '../../engine/files/file-job.js';
 import { FileWorker } from '../../engine/files/file-worker.js';
 import { JobPrograms } from '../../engine/files/job-programs.js';
 import { performerWith } from '../../engine/files/perform.js';
+import { diskSpaceOf } from '../../engine/system/machine.js';
 import { Turns } from '../../engine/system/promises.js';
 import type { Directories } from '../../engine/platform/platform.js';
 import type { SessionRecord } from '../registry/session-registry.js';
@@ -57,7 +57,7 @@ export interface FilePlace {
    * @param before that were written already, of the same file
    * @throws AdapterError DISK_FULL, FILE_TOO_LARGE
    */
-  assertRoom(bytes: number, before?: number): Promise<void>;
+  assertRoom(bytes: number, before?: number): void;
 }
 
 /** Finds the places of requests about files. */
@@ -87,7 +87,9 @@ export class FilePlaces {
       performer: isConfined ? this.#workerIn(execution, { session, owner, sandbox, limits }) : this.#here,
       isConfined,
       locate: (path, follow) => locate(resolve(directory, path), follow, isConfined),
-      assertRoom: (bytes, before = 0) => this.#assertRoom(bytes, before, limits),
+      assertRoom: (bytes, before = 0) => {
+        this.#assertRoom(bytes, before, limits);
+      },
     };
   }
 
@@ -125,7 +127,7 @@ export class FilePlaces {
     return new FileWorker(place, this.#programs);
   }
 
-  async #assertRoom(bytes: number, before: number, { disk_mb: limit }: Limits): Promise<void> {
+  #assertRoom(bytes: number, before: number, { disk_mb: limit }: Limits): void {
     const size = before + bytes;
     if (limit !== undefined && size > limit * MB) {
       throw new AdapterError('FILE_TOO_LARGE', `${size} bytes are more than may be written (disk_mb ${limit})`, {
@@ -134,10 +136,11 @@ export class FilePlaces {
     }
     const { diskFreeMbFloor: floor } = this.#options.limits();
     if (floor === undefined || bytes === 0) return;
-    const { bavail, bsize } = await statfs(this.#options.workspace);
-    if (bavail * bsize - bytes >= floor * MB) return;
+    // Without a workspace, the job says what is missing.
+    const { freeBytes } = diskSpaceOf(this.#options.workspace) ?? {};
+    if (freeBytes === undefined || freeBytes - bytes >= floor * MB) return;
     throw new AdapterError('DISK_FULL', `${floor} MB of the disk have to stay free (disk_free_mb_floor)`, {
-      details: { free_bytes: bavail * bsize, size: bytes, floor_mb: floor },
+      details: { free_bytes: freeBytes, size: bytes, floor_mb: floor },
     });
   }
 }

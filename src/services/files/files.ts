@@ -220,7 +220,7 @@ export class Files {
     const { gate } = this.#options;
     const place = this.#placeOf(request, caller);
     const plan = await planUpload(request, { place }, conditions);
-    await place.assertRoom(size);
+    place.assertRoom(size);
     const question = await gate.admit(plan, { session: place.session, principal: caller.principal });
     if (question && !question.saved) {
       const content = await gather(upload);
@@ -245,7 +245,7 @@ export class Files {
     const { session } = place;
     const planner = PLANNERS[name] as unknown as FilePlanner<N>;
     const plan = await planner(request, { place, secrets });
-    await place.assertRoom(plan.writes);
+    place.assertRoom(plan.writes);
     return { plan, place, question: await gate.admit(plan, { session, principal: caller.principal }) };
   }
 

@@ -41,7 +41,7 @@ export async function* withRoom(
   for await (const piece of content) {
     received += piece.length;
     if (received > checked) {
-      await place.assertRoom(ROOM_STEP_BYTES, checked);
+      place.assertRoom(ROOM_STEP_BYTES, checked);
       checked += ROOM_STEP_BYTES;
     }
     yield piece;

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+
 import { describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
@@ -66,5 +68,16 @@ describe('bounds', () => {
     const result = await client.run('yes > full', id);
     expect(result).toMatchObject({ killed_by: 'disk', limit: { resource: 'disk_free_mb' }, session_state: 'alive' });
     expect(await client.run('rm full; sleep 0.1; echo removed', id)).toMatchObject({ stdout: 'removed\n' });
+  });
+
+  it('a workspace that was removed is named by what would write there', async () => {
+    await using daemon = await TestDaemon.start({ settings: { adapter: { disk_free_mb_floor: 1 } } });
+    await using client = await WireClient.connect(daemon.url);
+    rmSync(daemon.workspace, { recursive: true });
+    const edit = { path: 'notes.txt', old_text: 'a', new_text: 'b' };
+    expect((await client.request('edit_file', edit)).error).toMatchObject({ code: 'FILE_NOT_FOUND' });
+    expect((await client.request('write_file', { path: 'notes.txt', data: 'a' })).error).toMatchObject({
+      code: 'FILE_NOT_FOUND',
+    });
   });
 });
