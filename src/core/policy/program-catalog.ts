@@ -31,60 +31,84 @@ export interface ProgramFamily {
 /** Spec of a program that only shows information. */
 const READ_ONLY: ProgramSpec = { class: 'read', operands: 'text' };
 
-/** Everything that is known about programs, joined from families. Names are plain: see `plainName`. */
-export class ProgramCatalog {
-  readonly #entries: ReadonlyMap<string, ProgramEntry>;
-  readonly #traits = new Map<ProgramTrait, Set<string>>();
-  readonly #runnable: readonly RegExp[];
-  readonly #substitutions: readonly PlainSubstitution[];
-  readonly #variables: readonly VariableRule[];
-  readonly #commandVariables: readonly RegExp[];
-  readonly #versioned: RegExp;
+/** What families say, joined. */
+interface Known {
+  readonly entries: ReadonlyMap<string, ProgramEntry>;
+  readonly traits: ReadonlyMap<ProgramTrait, ReadonlySet<string>>;
+  readonly versioned: RegExp;
   /** Programs with subcommands or options that run commands. */
-  readonly #withSubcommands: ReadonlySet<string>;
-
-  /** Files of programs that are as sensitive as those of the machine. */
+  readonly withSubcommands: ReadonlySet<string>;
   readonly places: ProgramPlaces;
+  readonly runnable: readonly RegExp[];
+  readonly substitutions: readonly PlainSubstitution[];
+  readonly variables: readonly VariableRule[];
+  readonly commandVariables: readonly RegExp[];
+}
 
-  constructor(families: readonly ProgramFamily[]) {
-    this.#runnable = families.flatMap(({ runnable = [] }) => runnable);
-    this.#substitutions = families.flatMap(({ substitutions = [] }) => substitutions);
-    this.#variables = families.flatMap(({ variables = [] }) => variables);
-    this.#commandVariables = families.flatMap(({ commandVariables = [] }) => commandVariables);
-    this.#entries = new Map(families.flatMap((family) => [...entriesOf(family).entries]));
-    for (const [name, { traits }] of this.#entries) {
-      for (const trait of traits) this.#traits.set(trait, (this.#traits.get(trait) ?? new Set()).add(name));
-    }
-    this.places = {
+function join(families: readonly ProgramFamily[]): Known {
+  const entries = new Map(families.flatMap((family) => [...entriesOf(family).entries]));
+  const traits = new Map<ProgramTrait, Set<string>>();
+  for (const [name, { traits: own }] of entries)
+    for (const trait of own) traits.set(trait, (traits.get(trait) ?? new Set()).add(name));
+  return {
+    entries,
+    traits,
+    versioned: new RegExp(`^(${[...(traits.get('versioned') ?? [])].join('|')})-?[\\d.]+$`),
+    withSubcommands: new Set(
+      [...entries].flatMap(([label, { wrapper }]) => (wrapper && label.includes(' ') ? label.split(' ', 1) : [])),
+    ),
+    places: {
       startup: compilePatterns(families.flatMap(({ startupPaths }) => [...wordsOf(startupPaths)])),
       harmless: compilePatterns(families.flatMap(({ harmlessPaths = [] }) => harmlessPaths)),
-    };
-    this.#versioned = new RegExp(`^(${[...(this.#traits.get('versioned') ?? [])].join('|')})-?[\\d.]+$`);
-    this.#withSubcommands = new Set(
-      [...this.#entries].flatMap(([label, { wrapper }]) => (wrapper && label.includes(' ') ? label.split(' ', 1) : [])),
-    );
+    },
+    runnable: families.flatMap(({ runnable = [] }) => runnable),
+    substitutions: families.flatMap(({ substitutions = [] }) => substitutions),
+    variables: families.flatMap(({ variables = [] }) => variables),
+    commandVariables: families.flatMap(({ commandVariables = [] }) => commandVariables),
+  };
+}
+
+/**
+ * Everything that is known about programs, joined from families when it is first asked for: that takes some 30 ms. Names are
+ * plain: see `plainName`.
+ */
+export class ProgramCatalog {
+  readonly #families: readonly ProgramFamily[];
+  #joined: Known | undefined;
+
+  constructor(families: readonly ProgramFamily[]) {
+    this.#families = families;
+  }
+
+  get #known(): Known {
+    return (this.#joined ??= join(this.#families));
+  }
+
+  /** Files of programs that are as sensitive as those of the machine. */
+  get places(): ProgramPlaces {
+    return this.#known.places;
   }
 
   /** What is known of a program, or of a program and its subcommand or option, separated by a blank. */
   entryOf(label: string): ProgramEntry | undefined {
-    return this.#entries.get(label);
+    return this.#known.entries.get(label);
   }
 
   /** How a program is judged with these arguments: as one that only shows something, where that is certain. */
   specFor(name: string, args: readonly Argument[]): ProgramSpec | undefined {
-    const { showing, spec } = this.#entries.get(name) ?? {};
+    const { showing, spec } = this.entryOf(name) ?? {};
     const isShown = showing && args.every(isPlain) && showing.test(args.map(({ value }) => value).join(' '));
     return isShown === true ? READ_ONLY : spec;
   }
 
   /** Whether subcommands or options of a program run commands. */
   runsBySubcommand(name: string): boolean {
-    return this.#withSubcommands.has(name);
+    return this.#known.withSubcommands.has(name);
   }
 
   /** Whether it is known what a program does. */
   isKnown(name: string): boolean {
-    const { spec, wrapper } = this.#entries.get(name) ?? {};
+    const { spec, wrapper } = this.entryOf(name) ?? {};
     return (spec ?? wrapper) !== undefined;
   }
 
@@ -92,31 +116,32 @@ export class ProgramCatalog {
   plainName(name: string): string {
     // zsh: `=rm` expands to the path of rm.
     const base = baseName(name.startsWith('=') ? name.slice(1) : name);
-    return this.#versioned.exec(base)?.[1] ?? base;
+    return this.#known.versioned.exec(base)?.[1] ?? base;
   }
 
   has(name: string, trait: ProgramTrait): boolean {
-    return this.#traits.get(trait)?.has(name) === true;
+    return this.#known.traits.get(trait)?.has(name) === true;
   }
 
   /** Whether a word among arguments is more likely to be a program than another kind of name. */
   isRunnable(word: string): boolean {
-    return this.has(this.plainName(word), 'runnable') || this.#runnable.some((names) => names.test(baseName(word)));
+    if (this.has(this.plainName(word), 'runnable')) return true;
+    return this.#known.runnable.some((names) => names.test(baseName(word)));
   }
 
   /** Sample of the word that a substitution prints; undefined when it is unknown. */
   printedBy(substitution: string): string | undefined {
-    return this.#substitutions.find(([text]) => text.test(substitution))?.[1];
+    return this.#known.substitutions.find(([text]) => text.test(substitution))?.[1];
   }
 
   /** Effect of setting a variable that a program follows; undefined when no family has a rule for it. */
   variableRuleOf(name: string): VariableRule | undefined {
-    return this.#variables.find(({ names }) => names.test(name));
+    return this.#known.variables.find(({ names }) => names.test(name));
   }
 
   /** Whether a program runs the value of a variable as a command, as make does with `CC`. */
   isCommandVariable(name: string): boolean {
-    return this.#commandVariables.some((names) => names.test(name));
+    return this.#known.commandVariables.some((names) => names.test(name));
   }
 }
 

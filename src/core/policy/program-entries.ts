@@ -101,6 +101,9 @@ interface Line {
   readonly number: number;
   readonly indent: number;
   readonly inner: Line[];
+  /** What it says, if it is a fact or the head of an entry: lines are included by many others, and read once. */
+  readonly fact: RegExpExecArray | null;
+  readonly head: RegExpExecArray | null;
 }
 
 const HEAD = new RegExp(`^(.+?)(?: <([a-z-]+)>)?:(?: (${COMMAND_CLASSES.join('|')})(?: (.+))?)?$`);
@@ -126,7 +129,10 @@ function linesOf(text: string): readonly Line[] {
   const joined = text.replaceAll(/ \\\n *(?=\S)/g, '\0');
   let number = 1;
   for (const raw of joined.split('\n')) {
-    const line = { text: raw.trim().replaceAll('\0', ' '), number, indent: raw.search(/\S/), inner: [] };
+    const content = raw.trim().replaceAll('\0', ' ');
+    const fact = FACT.exec(content);
+    const head = fact || !content.includes(':') ? null : HEAD.exec(content);
+    const line: Line = { text: content, number, indent: raw.search(/\S/), inner: [], fact, head };
     number += raw.split('\0').length;
     if (line.text === '' || line.text.startsWith('#')) continue;
     while ((open.at(-1)?.indent ?? -1) >= line.indent) open.pop();
@@ -158,6 +164,8 @@ class EntryReader {
   readonly #entries = new Map<string, ProgramEntry>();
   readonly #examples: ProgramEntries['examples'][number][] = [];
   readonly #groups: (readonly string[])[] = [];
+  /** Specs of subcommands by their lines, with the operands of the program around them. */
+  readonly #specs = new Map<Line, { readonly outer: OperandRole; readonly spec: ProgramSpec }>();
   /** Lines of the entries, for `like`. */
   readonly #lines = new Map<string, Line>();
 
@@ -167,8 +175,7 @@ class EntryReader {
 
   read(lines: readonly Line[]): ProgramEntries {
     for (const line of lines) {
-      const [, names = ''] =
-        HEAD.exec(line.text) ?? fail(line, 'is no head of an entry: NAMES <OPERANDS>: CLASS REASON');
+      const [, names = ''] = line.head ?? fail(line, 'is no head of an entry: NAMES <OPERANDS>: CLASS REASON');
       for (const name of names.split(' ')) this.#lines.set(name, line);
       // Lines that others include, and no program.
       if (!names.startsWith('%')) this.#readEntry(line, names.split(' '), 'read');
@@ -178,7 +185,7 @@ class EntryReader {
 
   /** Reads an entry, records it under its labels, and returns what a program needs of its subcommand. */
   #readEntry(line: Line, labels: readonly string[], outerRole: OperandRole): ProgramSpec | undefined {
-    const [, , role = outerRole, commandClass, reason] = HEAD.exec(line.text) ?? [];
+    const [, , role = outerRole, commandClass, reason] = line.head ?? [];
     if (!ROLES.has(role)) fail(line, `has operands that are none of ${[...ROLES].join(', ')}`);
     const operands = role as OperandRole;
     const draft: Draft = { options: {}, subcommands: {}, words: [], spec: {}, facts: {}, traits: [] };
@@ -209,16 +216,16 @@ class EntryReader {
   /** The lines of an entry. In place of `like` stand the options, rules and subcommands of another one. */
   #withIncluded({ inner }: Line): readonly Line[] {
     return inner.flatMap((line) => {
-      const [, fact, name = ''] = FACT.exec(line.text) ?? [];
+      const [, fact, name = ''] = line.fact ?? [];
       if (fact !== 'like') return [line];
       const [program = '', ...path] = name.split(' ');
       const found = path.reduce<Line | undefined>(
-        (outer, word) => outer?.inner.find(({ text }) => HEAD.exec(text)?.[1]?.split(' ').includes(word)),
+        (outer, word) => outer?.inner.find(({ head }) => head?.[1]?.split(' ').includes(word)),
         this.#lines.get(program),
       );
       if (!found) return fail(line, `names no entry that stands before it: ${name}`);
-      return this.#withIncluded(found).filter(({ text, inner: below }) => {
-        const [, kind = 'rule'] = FACT.exec(text) ?? [];
+      return this.#withIncluded(found).filter(({ text, fact: own, inner: below }) => {
+        const [, kind = 'rule'] = own ?? [];
         const isOther = !['rule', 'stops', 'when'].includes(kind) || EQUIVALENT.test(text);
         return !isOther && !below.some((each) => /^runs\b/.test(each.text));
       });
@@ -227,19 +234,34 @@ class EntryReader {
 
   #readLine(line: Line, draft: Draft, labels: readonly string[], operands: OperandRole): void {
     const { text } = line;
-    const [, fact, rest = ''] = FACT.exec(text) ?? [];
+    const [, fact, rest = ''] = line.fact ?? [];
     if (fact !== undefined) this.#readFact(line, draft, fact, rest);
-    else if (HEAD.test(text)) this.#readSubcommands(line, draft, labels, operands);
+    else if (line.head) this.#readSubcommands(line, draft, labels, operands);
     else if (text.startsWith('-')) readOptions(line, draft.options);
     else if (EQUIVALENT.test(text)) this.#readEquivalent(line, labels);
     else fail(line, 'is neither an option, nor a subcommand with its class, nor a fact');
   }
 
   #readSubcommands(line: Line, draft: Draft, labels: readonly string[], operands: OperandRole): void {
-    const names = HEAD.exec(line.text)?.[1]?.split(' ') ?? [];
+    const names = line.head?.[1]?.split(' ') ?? [];
+    const spec = this.#specOf(line, labels, names, operands);
+    if (spec) for (const name of names) draft.subcommands[name] = spec;
+  }
+
+  /** Reads a subcommand. One that adds no entries of its own is the same wherever its line is included. */
+  #specOf(
+    line: Line,
+    labels: readonly string[],
+    names: readonly string[],
+    operands: OperandRole,
+  ): ProgramSpec | undefined {
+    const known = this.#specs.get(line);
+    if (known?.outer === operands) return known.spec;
+    const { size } = this.#entries;
     const inner = labels.flatMap((label) => names.map((name) => `${label} ${name}`));
     const spec = this.#readEntry(line, inner, operands);
-    if (spec) for (const name of names) draft.subcommands[name] = spec;
+    if (spec && this.#entries.size === size) this.#specs.set(line, { outer: operands, spec });
+    return spec;
   }
 
   /** `compose is docker-compose`, or `container is *` where it is the program itself. */
