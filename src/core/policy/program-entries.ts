@@ -214,17 +214,19 @@ class EntryReader {
   }
 
   /** The lines of an entry. In place of `like` stand the options, rules and subcommands of another one. */
-  #withIncluded({ inner }: Line): readonly Line[] {
-    return inner.flatMap((line) => {
+  #withIncluded(entry: Line, outer: readonly Line[] = []): readonly Line[] {
+    const open = [...outer, entry];
+    return entry.inner.flatMap((line) => {
       const [, fact, name = ''] = line.fact ?? [];
       if (fact !== 'like') return [line];
       const [program = '', ...path] = name.split(' ');
       const found = path.reduce<Line | undefined>(
-        (outer, word) => outer?.inner.find(({ head }) => head?.[1]?.split(' ').includes(word)),
+        (place, word) => place?.inner.find(({ head }) => head?.[1]?.split(' ').includes(word)),
         this.#lines.get(program),
       );
       if (!found) return fail(line, `names no entry that stands before it: ${name}`);
-      return this.#withIncluded(found).filter(({ text, fact: own, inner: below }) => {
+      if (open.includes(found)) return fail(line, 'includes itself');
+      return this.#withIncluded(found, open).filter(({ text, fact: own, inner: below }) => {
         const [, kind = 'rule'] = own ?? [];
         const isOther = !['rule', 'stops', 'when'].includes(kind) || EQUIVALENT.test(text);
         return !isOther && !below.some((each) => /^runs\b/.test(each.text));

@@ -22,15 +22,28 @@ const ENTRIES = String.raw`
       --label --link --log-driver --log-opt --memory --memory-swap --name --namespace --network-alias --pids-limit \
       --platform --publish --pull --restart --runtime --shm-size --stop-signal --stop-timeout --storage-opt \
       --sysctl --tmpfs --ulimit --user --uts --volume-driver --workdir -n = text
-%compose: read
-  --env-file = settings
-  --compatibility --dry-run --all-resources --verbose --tls --tlsverify --no-ansi
-  -f -p -H -c --file --project-name --profile --project-directory --parallel --ansi --progress --host --context \
-      --log-level --tlscacert --tlscert --tlskey = text
 %cluster: read
   -n --namespace --context --kube-context --cluster --kubeconfig --user -s --server --token --as --as-group \
       --request-timeout -v --v --cache-dir --certificate-authority --client-certificate --client-key \
       --tls-server-name --profile --registry-config --repository-config = text
+docker-compose podman-compose <text>: execute
+  --env-file = settings
+  --compatibility --dry-run --all-resources --verbose --tls --tlsverify --no-ansi
+  -f -p -H -c --file --project-name --profile --project-directory --parallel --ansi --progress --host --context \
+      --log-level --tlscacert --tlscert --tlskey = text
+  ps logs images top ls: read
+  config convert: exfiltration prints the variables of services
+  down rm kill: destructive
+  stop restart pause: destructive stops containers
+  create: execute
+    like %container
+  push: exfiltration publishes files
+  cp <into>: write
+  exec run: execute
+    runs after 1, elsewhere
+    like %container
+  typed code rule compose
+  e.g. docker-compose up -d: execute; docker-compose run -T c ls: execute; docker-compose exec c sh: interactive
 docker nerdctl <text>: execute
   -D -r --debug --tls --tlsverify --remote --noout --syslog --help --version -v
   -H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey -n --namespace --url --connection \
@@ -53,24 +66,13 @@ docker nerdctl <text>: execute
     push: exfiltration publishes files
   swarm service stack secret config node plugin trust checkpoint machine: persistence changes what the machine \
       runs
-    ls list inspect df info ps logs show history events: read
-    rm remove prune leave down kill reset: destructive
-    create pull use import export build tag save load init: execute
-    push: exfiltration publishes files
+    like docker image
   pull: network
   push: exfiltration publishes files
   login: exfiltration handles credentials
   cp <into>: write
   compose: execute
-    like %compose
-    ps logs images top ls: read
-    config convert: exfiltration prints the variables of services
-    down rm kill: destructive
-    stop restart pause: destructive stops containers
-    create: execute
-      like %container
-    push: exfiltration publishes files
-    cp <into>: write
+    like docker-compose
   exec: execute
     runs after 1, elsewhere
     like %container
@@ -113,21 +115,6 @@ lxc incus <text>: execute
     like %container
   typed code rule instance
   e.g. lxc shell x: interactive; lxc exec c ls: interactive
-docker-compose podman-compose <text>: execute
-  like %compose
-  ps logs images top ls: read
-  config convert: exfiltration prints the variables of services
-  down rm kill: destructive
-  stop restart pause: destructive stops containers
-  create: execute
-    like %container
-  push: exfiltration publishes files
-  cp <into>: write
-  exec run: execute
-    runs after 1, elsewhere
-    like %container
-  typed code rule compose
-  e.g. docker-compose up -d: execute; docker-compose run -T c ls: execute; docker-compose exec c sh: interactive
 kubectl oc <text>: persistence changes a cluster
   like %cluster
   get describe logs explain version api-resources api-versions top events diff wait cluster-info options help \

@@ -55,6 +55,7 @@ it.each([
   ['x: read\n  runs backwards', 'has an unknown word: backwards'],
   ['x: read\n  rule missing', 'names a rule that is not there: missing'],
   ['x: read\n  like missing', 'names no entry that stands before it: missing'],
+  ['x: read\n  like x', 'includes itself: like x'],
   ['x: read\n  when /a ! write b', 'is not: when [no] /PATTERN/ ! CLASS REASON'],
   ['x: read\n  shows all', 'is not: shows any|first|exactly'],
   ['x: read\n  typed code maybe', 'has an unknown condition for typed input: maybe'],
