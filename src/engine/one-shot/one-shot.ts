@@ -102,6 +102,9 @@ const cancelledStart = (): CommandEnd => ({
   warnings: [notStarted('', 'it was cancelled before its start')],
 });
 
+/** Longest wait for filters of an ended command, in milliseconds: what they have not printed by then is lost. */
+const FILTER_PATIENCE_MS = 5000;
+
 /** Processes that a command has left running, and a warning if they cannot be listed. */
 interface LeftRunning {
   readonly background: readonly ProcessEntry[];
@@ -113,25 +116,27 @@ interface LeftRunning {
  * never keeps the command from its end.
  * @param isHeld whether a process still holds its pipes
  */
-async function leftBy(process: OneShotProcess, beginning: StartMarker, isHeld: boolean): Promise<LeftRunning> {
+async function leftBy(flight: Flight, isHeld: boolean): Promise<LeftRunning> {
   try {
-    return { background: await askPatiently(() => search(process, beginning, isHeld)), warnings: [] };
+    return { background: await askPatiently(() => search(flight, isHeld)), warnings: [] };
   } catch (error) {
     return { background: [], warnings: [unlisted(error)] };
   }
 }
 
-async function search(process: OneShotProcess, beginning: StartMarker, isHeld: boolean): Promise<ProcessEntry[]> {
+async function search(flight: Flight, isHeld: boolean): Promise<ProcessEntry[]> {
+  const { command, process, beginning, feeds } = flight;
   if (process.isIsolated) return [];
-  const { scope } = process;
+  const { scope, shellLine } = process;
   const mayHaveLeft = await scope.processes.ask(() => isHeld || findNewProcesses(scope, beginning).length > 0);
-  return mayHaveLeft ? findLeft(process, isHeld) : [];
-}
-
-function findLeft({ scope, shellLine }: OneShotProcess, isHeld: boolean): Promise<ProcessEntry[]> {
+  if (!mayHaveLeft) return [];
   return findBackgroundProcesses({
     scope,
-    mustBeThere: isHeld,
+    output: {
+      read: () => feeds.map((feed) => feed.drainUnlessHeld()).includes('held'),
+      patienceMs: Math.min(FILTER_PATIENCE_MS, command.spec.timeoutMs - command.ageMs),
+      isOver: () => !flight.mayLinger,
+    },
     isAppearing: ({ pid }) => commandLineOf(pid, scope.processes) === shellLine,
   });
 }
@@ -267,6 +272,8 @@ interface Flight {
   readonly feeds: readonly PipeFeed[];
   readonly timers: NodeJS.Timeout[];
   termination: Promise<unknown> | undefined;
+  /** Whether the result may wait for filters that the ended command has left. */
+  mayLinger: boolean;
 }
 
 /** Runs commands without a session: each in its own process with a fresh environment; no process is left behind. */
@@ -338,6 +345,7 @@ export class OneShotRunner implements AsyncDisposable {
   /** Ends a command with all its processes; one that is being started does not run, or ends at once. */
   terminate(command: Command, reason: EndReason): void {
     const flight = this.#flights.get(command);
+    if (flight?.process.hasEnded) flight.mayLinger = false;
     const isThere = flight ? !flight.process.hasEnded : this.#starting.has(command);
     if (!isThere || !command.requestEnd(reason) || !flight) return;
     this.#end(flight, reason);
@@ -351,7 +359,9 @@ export class OneShotRunner implements AsyncDisposable {
     if (this.#starting.has(command) && ENDING_SIGNALS.has(signal)) {
       this.terminate(command, { status: 'interrupted', killedBy: 'signal' });
     }
-    const process = this.#flights.get(command)?.process;
+    const flight = this.#flights.get(command);
+    if (flight?.process.hasEnded && ENDING_SIGNALS.has(signal)) flight.mayLinger = false;
+    const process = flight?.process;
     await process?.started;
     const { processes } = this.#options.platform;
     const root = process?.root;
@@ -421,7 +431,7 @@ export class OneShotRunner implements AsyncDisposable {
       setTimeout(() => setImmediate(listen), STREAM_AFTER_MS),
       ...(quiet ? [quiet] : []),
     ];
-    const flight: Flight = { feeds: [stdout, stderr], timers, termination: undefined, ...started };
+    const flight: Flight = { feeds: [stdout, stderr], timers, termination: undefined, mayLinger: true, ...started };
     this.#flights.set(command, flight);
     const settle = (end: ProcessEnd) => {
       for (const timer of timers) clearTimeout(timer);
@@ -439,7 +449,7 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
-    const { command, process, beginning, feeds } = flight;
+    const { command, process, feeds } = flight;
     const endedAt = performance.now();
     const { group, numbers, isIsolated, processes, complaint } = process;
     const how = commandEnd(end, command, this.#options.env['PATH'], complaint);
@@ -448,8 +458,11 @@ export class OneShotRunner implements AsyncDisposable {
     // Nothing is awaited without need: most commands end here at once.
     const survivors = command.endReason ? await endRest(process, flight.termination) : [];
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
-    const { background, warnings } = await leftBy(process, beginning, isHeld);
-    for (const feed of feeds) feed.release();
+    const { background, warnings } = await leftBy(flight, isHeld);
+    for (const feed of feeds) {
+      feed.drain();
+      feed.release();
+    }
     this.#flights.delete(command);
     if (complaint.length > 0) command.errors.write(complaint);
     // In a sandbox they ended with it, before they could be listed.

@@ -167,6 +167,11 @@ export class PipeFeed {
     return this.#pipe.drain(this.#take);
   }
 
+  /** The same, but reads nothing while a client or the disk is behind. */
+  drainUnlessHeld(): 'free' | 'held' {
+    return this.#isHeldByClient || this.#isHeldByDisk ? 'held' : this.drain();
+  }
+
   /** Detaches from the pipe, which is then free for another command. */
   release(): void {
     this.#pipe.release();

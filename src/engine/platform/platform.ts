@@ -295,14 +295,26 @@ export interface TerminalReader {
   readonly timeoutMs: number;
 }
 
+/** The pipes without a name that a process has open. */
+export interface OpenPipes {
+  /** Its standard input, if that is the read end of one. */
+  readonly input: string | undefined;
+  /** Those that it can write to. */
+  readonly written: readonly string[];
+}
+
 /** What processes have open, and wait for. */
 interface ProcessFiles {
+  /** Returns the pipes of a process; none where they are not known. */
+  readonly pipesOf: (pid: number) => OpenPipes;
   /** Returns the target of a file descriptor; undefined when the process has no such descriptor, or that is not known. */
   readonly descriptorTarget: (pid: number, fd: number) => string | undefined;
   /** Returns the file from which a process is blocked in read(2); undefined when it is not, or that is not known. */
   readonly fileBeingRead: (pid: number) => string | undefined;
   /** Whether any descriptor of a process refers to this path; false where that is not known. */
   readonly holdsDescriptorOf: (pid: number, path: string) => boolean;
+  /** Whether a process runs, uses a pipe, or waits for a child; false where that is not known. */
+  readonly isAtWork: (pid: number) => boolean;
   /** Whether a process waits for a child or a signal, or was stopped while it did; true where that is not known. */
   readonly isWaiting: (pid: number) => boolean;
   /**

@@ -8,6 +8,7 @@ import {
   type Processes,
   type StartMarker,
 } from '../platform/platform.js';
+import { type LeftOutput, RestOfOutput } from './ending-filters.js';
 import { findSessionProcesses, namespacePid, type ProcessRoot, type SessionScope } from './find-processes.js';
 import { isOriginIn, isOriginOf } from './session-mark.js';
 
@@ -122,38 +123,40 @@ const PAUSES_MS = [3, 6, 12, 24];
 const PAUSE_BY_PROGRAM = 4;
 /** Pause, in milliseconds, while a young process still waits for a CPU to get to its exec(2) on a loaded machine. */
 const LOADED_PAUSE_MS = 24;
+/** Pause, in milliseconds, while filters are waited for. */
+const FILTER_PAUSE_MS = 5;
 
 /** Where to search, and how to recognise processes that are still appearing. */
 interface BackgroundProcessesQuery {
   readonly scope: SessionScope;
-  /** Whether there must be at least one: a process holds the command's pipes. */
-  readonly mustBeThere: boolean;
+  readonly output: LeftOutput;
   readonly isAppearing: (entry: ProcessEntry) => boolean;
 }
 
 /**
  * Finds the processes that a command has left running, and searches again until new processes have reached their final
- * program. After the first search only the processes found, and those started since, are examined.
+ * program, and filters have printed the rest of the output. After the first search only the processes found, and those
+ * started since, are examined.
  */
-export async function findBackgroundProcesses({
-  scope,
-  mustBeThere,
-  isAppearing,
-}: BackgroundProcessesQuery): Promise<ProcessEntry[]> {
+export async function findBackgroundProcesses(query: BackgroundProcessesQuery): Promise<ProcessEntry[]> {
+  const { scope, isAppearing } = query;
   const { processes } = scope;
+  const output = new RestOfOutput(scope, query.output);
   let last: Search | undefined;
   let before: string | undefined;
   for (let round = 0; ; round += 1) {
     last = await processes.ask(() => search(scope, last));
     const { seen, found } = last;
+    output.read(found);
     // A process that has ended meanwhile may have started another one before.
     const hasLost = found.length < seen.length;
-    const isMissing = hasLost || (mustBeThere && found.length === 0);
+    const isMissing = hasLost || (output.hasHolder && found.length === 0);
     const shown = found.map(({ pid, name }) => `${pid} ${name}`).join();
     const isSettled = shown === before || !found.some(processes.isYoung);
     const appearing = found.filter(isAppearing);
-    const pause = pauseAfter(round, processes, appearing);
-    if (pause === undefined || (!isMissing && isSettled && appearing.length === 0)) return [...found];
+    const pause = output.isComing ? FILTER_PAUSE_MS : pauseAfter(round, processes, appearing);
+    const isDone = !isMissing && isSettled && appearing.length === 0;
+    if (pause === undefined || (isDone && !output.isComing)) return [...found];
     before = shown;
     await sleep(pause);
   }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
-import type { Command } from '../command/command.js';
+import { type Command, ENDING_SIGNALS } from '../command/command.js';
 import { signalForeground } from '../command/foreground.js';
 import { type EndReason, graceFor } from '../command/outcome.js';
 import { PipeFeed } from '../output/output-pipe.js';
@@ -259,6 +259,10 @@ export class CommandRun {
   #running: AbortController | undefined;
   #quietTimer: NodeJS.Timeout | undefined;
   #isSettled = false;
+  /** The outputs that a process still held when they were last read. */
+  #held: readonly PipeFeed[];
+  #hasLeftPipes = false;
+  #mayLinger = true;
   #survivors: readonly ProcessEntry[] = [];
 
   constructor(command: Command, options: RunOptions) {
@@ -267,6 +271,7 @@ export class CommandRun {
     this.#options = options;
     this.#out = new PipeFeed(options.slot.out, command.stdout, this.#noteOutput);
     this.#err = new PipeFeed(options.slot.err, command.stderr, this.#noteOutput);
+    this.#held = [this.#out, this.#err];
     this.#terminal = command.spec.tty ? new TerminalOutput(options.nonce, command.stdout) : undefined;
   }
 
@@ -316,10 +321,11 @@ export class CommandRun {
   }
 
   /**
-   * Ends the command: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. Only the first reason counts; calls after the
-   * end have no effect.
+   * Ends the command: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. Only the first reason counts; after the end, its
+   * result does not wait for filters any longer.
    */
   terminate(reason: EndReason): void {
+    this.#mayLinger &&= !this.#isSettled;
     if (this.#isSettled || !this.command.requestEnd(reason) || this.#termination?.hasBegun) return;
     this.holdForClient(false);
     this.#toSignal.begin(reason);
@@ -329,7 +335,10 @@ export class CommandRun {
   async signal(signal: SignalName): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
     await this.#toSignal.whenUnderWay();
-    if (this.#isSettled) return [];
+    if (this.#isSettled) {
+      this.#mayLinger &&= !ENDING_SIGNALS.has(signal);
+      return [];
+    }
     const processes = await this.#toSignal.signal(signal);
     // The shell's own loop receives an interrupt, which it may ignore; SIGKILL must not be ignored.
     const shellPid = shell.root.mainNamespacePid;
@@ -359,14 +368,27 @@ export class CommandRun {
     return termination?.hasBegun ? this.#settleTerminated(termination, how) : this.#terminal?.end(how);
   }
 
+  /** Whether the result may wait for filters that the ended command has left. */
+  get mayLinger(): boolean {
+    return this.#mayLinger;
+  }
+
+  /** Reads what the pipes hold; returns whether background jobs hold them. */
+  readonly readOutput = (): boolean => {
+    this.#held = [this.#out, this.#err].filter((feed) => feed.drainUnlessHeld() === 'held');
+    return this.#held.length > 0;
+  };
+
   /**
-   * Reads what the pipes hold. Pipes that background jobs still hold are read from `readOn` on until these jobs end;
-   * `onFree` reports that the slot can serve another command. Returns whether background jobs hold the slot.
+   * Leaves the pipes as they were last read. Those that background jobs still hold are read from `readOn` on until these
+   * jobs end; `onFree` reports that the slot can serve another command. Returns whether background jobs hold the slot.
+   * Repeated calls have no effect.
    */
   finishOutput(onFree: () => void): boolean {
-    const feeds = [this.#out, this.#err];
-    const held = feeds.filter((feed) => feed.drain() === 'held');
-    for (const feed of feeds) feed.release();
+    if (this.#hasLeftPipes) return false;
+    this.#hasLeftPipes = true;
+    const held = this.#held.filter((feed) => feed.drain() === 'held');
+    for (const feed of [this.#out, this.#err]) feed.release();
     let open = held.length;
     const onClosed = () => {
       open -= 1;

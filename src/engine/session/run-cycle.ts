@@ -22,6 +22,9 @@ import { CommandRun, type RunOptions } from './command-run.js';
 import type { SessionContext } from './session-context.js';
 import { startWithinSessionLimits } from './session-limit-target.js';
 
+/** Longest wait for filters of an ended command, in milliseconds: what they print later is late output. */
+const FILTER_PATIENCE_MS = 2000;
+
 /**
  * Processes that the commands of a session have left running. Processes are only searched for when there is a sign of
  * new ones: the shell's `$!` has changed, a process still holds the command's pipes, or a process of the session was
@@ -63,12 +66,17 @@ class BackgroundJobs {
   }
 
   /** Searches for the background jobs and remembers them. */
-  async look({ shell, startMarker }: Pick<CommandRun, 'startMarker' | 'shell'>, isHeld: boolean): Promise<void> {
+  async look(run: CommandRun): Promise<void> {
+    const { shell, command } = run;
     const { isBeforeExec, isWaitingCopy } = shell.processes;
-    this.#since = startMarker;
+    this.#since = run.startMarker;
     this.#known = await findBackgroundProcesses({
       scope: shell,
-      mustBeThere: isHeld,
+      output: {
+        read: run.readOutput,
+        patienceMs: Math.min(FILTER_PATIENCE_MS, command.spec.timeoutMs - command.ageMs),
+        isOver: () => !run.mayLinger,
+      },
       isAppearing: (entry) => isBeforeExec(entry, shell.pid) || isWaitingCopy(entry, shell.pid),
     });
     // Not before: a search that has failed is repeated after the next command.
@@ -409,15 +417,12 @@ export class RunCycle implements Disposable {
       return undefined;
     }
     const since = performance.now();
-    const isHeld = run.finishOutput(() => {
-      this.#jobs.untrack(run);
-      shell.returnSlot(run.slot);
-    });
-    if (isHeld) this.#jobs.trackOpenPipes(run);
+    const isHeld = run.readOutput();
     const isLongRunning = run.isLongRunning || run.command.mayDisturbTerminal;
     const settle = (left: readonly ReportedProcess[]) => {
       // The shell ended during the search; its exit has settled the command, and another one may be in flight.
       if (this.#run !== run) return;
+      this.#finishOutput(run);
       // Not earlier: the programs that tidy the terminal would be found among those that the command has left.
       sessionShell.noteReport(report, isLongRunning);
       if (run.command.mayDisturbTerminal) sessionShell.state.saveNow();
@@ -427,9 +432,7 @@ export class RunCycle implements Disposable {
     const search = () => {
       if (this.#run !== run) return undefined;
       if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) {
-        return this.#jobs
-          .look(run, isHeld)
-          .then(() => shell.processes.ask(() => settle(this.backgroundProcesses), since));
+        return this.#jobs.look(run).then(() => shell.processes.ask(() => settle(this.backgroundProcesses), since));
       }
       settle(this.backgroundProcesses);
       return undefined;
@@ -438,9 +441,18 @@ export class RunCycle implements Disposable {
     return askPatiently<unknown>(() => shell.processes.ask(search, since, 'known'));
   }
 
+  #finishOutput(run: CommandRun): void {
+    const isHeld = run.finishOutput(() => {
+      this.#jobs.untrack(run);
+      run.shell.returnSlot(run.slot);
+    });
+    if (isHeld) this.#jobs.trackOpenPipes(run);
+  }
+
   /** Settles a command without its background processes: a failed search never keeps it from its end. */
   #settleUnlisted(run: CommandRun, report: ShellReport, error: unknown): void {
     if (this.#run !== run) return;
+    this.#finishOutput(run);
     const { exitCode } = report;
     this.#context.sessionShell.noteReport(report, run.isLongRunning);
     const { sessionState } = this.state;

@@ -227,6 +227,8 @@ const processes: Processes = {
   exitSignal: states.exitSignal,
   isThread: states.isThread,
   descriptorTarget: files.descriptorTarget,
+  pipesOf: files.pipesOf,
+  isAtWork: files.isAtWork,
   fileBeingRead: files.fileBeingRead,
   holdsDescriptorOf: files.holdsDescriptorOf,
   isWaiting: files.isWaiting,

@@ -6,6 +6,7 @@ import {
   type CpuTime,
   type MemoryBytes,
   type NetBytes,
+  type OpenPipes,
   type ProcessEntry,
   shownCommandLine,
   TAG_VARIABLE,
@@ -102,9 +103,15 @@ export function listChildren(pid: number): ProcessEntry[] {
 
 /** Returns the pids of the children of all threads of a process: a program in Go starts others from any of them. */
 export function childPidsOf(pid: number): readonly number[] {
+  const lists = threadsOf(pid).map((thread) => readProc(pid, `task/${thread}/children`) ?? '');
+  return lists.flatMap((list) => (list === '' ? [] : list.trim().split(' ').map(Number)));
+}
+
+const threadsOf = (pid: number): readonly string[] => namesIn(`/proc/${pid}/task`);
+
+function namesIn(directory: string): readonly string[] {
   try {
-    const lists = readdirSync(`/proc/${pid}/task`).map((thread) => readProc(pid, `task/${thread}/children`) ?? '');
-    return lists.flatMap((list) => (list === '' ? [] : list.trim().split(' ').map(Number)));
+    return readdirSync(directory);
   } catch {
     // The process has ended.
     return [];
@@ -254,6 +261,25 @@ export function descriptorTarget(pid: number, fd: number): string | undefined {
   }
 }
 
+/** Mask of the access mode in the flags of a descriptor, which fdinfo shows in octal; 0 is reading only. Source: open(2), proc(5). */
+const ACCESS_MODE = 0o3;
+
+/** Returns the pipes of a process; none when it has ended. */
+export function pipesOf(pid: number): OpenPipes {
+  const written: string[] = [];
+  let input: string | undefined;
+  for (const fd of descriptorsOf(pid)) {
+    const target = descriptorTarget(pid, fd);
+    if (target?.startsWith('pipe:') !== true) continue;
+    const flags = /^flags:\s*(\d+)/m.exec(readProc(pid, `fdinfo/${fd}`) ?? '')?.[1] ?? '0';
+    if ((Number.parseInt(flags, 8) & ACCESS_MODE) !== 0) written.push(target);
+    else if (fd === 0) input = target;
+  }
+  return { input, written };
+}
+
+const descriptorsOf = (pid: number): readonly number[] => namesIn(`/proc/${pid}/fd`).map(Number);
+
 /**
  * Returns the file from which a process is blocked in read(2); undefined when it is not, or the kernel does not report
  * it.
@@ -277,12 +303,22 @@ export function pathInside(pid: number, path: string): string {
 
 /** Whether any descriptor of a process refers to this path. */
 export function holdsDescriptorOf(pid: number, path: string): boolean {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((fd) => descriptorTarget(pid, Number(fd)) === path);
-  } catch {
-    // The process has ended.
-    return false;
-  }
+  return descriptorsOf(pid).some((fd) => descriptorTarget(pid, fd) === path);
+}
+
+/**
+ * Kernel functions in which a thread sleeps that uses a pipe or waits for a child. Source: wchan of proc(5), which is 0 for one that
+ * runs.
+ */
+const AT_WORK = /^(?:0$|anon_pipe_|pipe_|do_wait)/;
+
+/** Whether a thread of a process runs, uses a pipe, or waits for a child. */
+export function isAtWork(pid: number): boolean {
+  return threadsOf(pid).some((thread) => {
+    const stat = readProc(pid, `task/${thread}/stat`) ?? '';
+    const state = stat[stat.lastIndexOf(')') + 2] ?? '';
+    return state === 'S' ? AT_WORK.test(readProc(pid, `task/${thread}/wchan`) ?? '') : 'RD'.includes(state);
+  });
 }
 
 /** Numbers of wait4(2), waitid(2) and rt_sigsuspend(2), by architecture. */

@@ -170,6 +170,8 @@ function makeProcesses(snapshots = new ProcessSnapshots()): Processes {
     ...statesOf(snapshots),
     ...clockOf(snapshots),
     descriptorTarget: () => undefined,
+    pipesOf: () => ({ input: undefined, written: [] }),
+    isAtWork: () => false,
     fileBeingRead: () => undefined,
     holdsDescriptorOf: () => false,
     isWaiting: () => true,
