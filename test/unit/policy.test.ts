@@ -46,7 +46,7 @@ describe('the policy as a function', () => {
         'sudo: the program sudo, which runs another one',
         '>log: a file that the shell writes',
         '-u: an option of sudo',
-        'ann: the value of -u: a value without an effect',
+        'ann: the value of -u: text without an effect',
         'docker -D run -v /etc:/h alpine: the command that sudo runs',
       ],
       [

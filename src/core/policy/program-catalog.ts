@@ -3,6 +3,7 @@ import { compilePatterns } from './path-patterns.js';
 import { baseName } from './paths.js';
 import { type EntryRules, type ProgramEntries, type ProgramEntry, readEntries } from './program-entries.js';
 import type { ProgramSpec } from './subject/program-spec.js';
+import { ROLES } from './subject/roles.js';
 import { wordsOf } from './typed-input.js';
 import type { Argument } from './words/argument.js';
 import type { PlainSubstitution, ProgramTrait, VariableRule } from './words/program-knowledge.js';
@@ -29,7 +30,7 @@ export interface ProgramFamily {
 }
 
 /** Spec of a program that only shows information. */
-const READ_ONLY: ProgramSpec = { class: 'read', operands: 'text' };
+const READ_ONLY: ProgramSpec = { class: 'read', operands: { first: [], others: ROLES.text, last: [] } };
 
 /** What families say, joined. */
 interface Known {

@@ -1,5 +1,6 @@
 import { COMMAND_CLASSES, type CommandClass, type TypingProgram } from './model.js';
-import type { OperandRole, OptionSpec, ProgramSpec, WordRule } from './subject/program-spec.js';
+import type { EffectClass, OptionSpec, ProgramSpec, WordRule } from './subject/program-spec.js';
+import { type OperandRoles, type Role, ROLES } from './subject/roles.js';
 import type {
   DirectoryChange,
   KnownOutput,
@@ -18,6 +19,8 @@ import { type Takes, typedWhen } from './typed-input.js';
 export interface EntryRules {
   /** `rule NAME` */
   readonly judges?: Readonly<Record<string, NonNullable<ProgramSpec['judge']>>>;
+  /** Further roles of words. */
+  readonly roles?: Readonly<Record<string, Role>>;
   /** `typed … rule NAME` */
   readonly typed?: Readonly<Record<string, Takes>>;
   /** `prints NAME`: the output, where it follows from the arguments. */
@@ -106,17 +109,15 @@ interface Line {
   readonly head: RegExpExecArray | null;
 }
 
-const HEAD = new RegExp(`^(.+?)(?: <([a-z-]+)>)?:(?: (${COMMAND_CLASSES.join('|')})(?: (.+))?)?$`);
-const FACT = /^(like|rule|stops|runs|is|typed|shows|when|prints|lists|finds|enters|e\.g\.)(?: (.+))?$/;
+const EFFECT = `(${COMMAND_CLASSES.join('|')}|fatal)`;
+const HEAD = new RegExp(`^(.+?)(?: <([a-z. -]+)>)?:(?: ${EFFECT}(?: (.+))?)?$`);
+const FACT =
+  /^(like|rule|stops|bundled|unknown|writes|runs|is|typed|shows|when|prints|lists|finds|enters|e\.g\.)(?: (.+))?$/;
 const OPTIONS = new RegExp(
-  `^(-\\S+(?: -\\S+)*)(?: = ([a-z]+))?( last)?(?: ! (${COMMAND_CLASSES.join('|')})(?: (.+?))?)?(?: unless (/.+/i?))?$`,
+  `^(-\\S+(?: -\\S+)*)(?: (=\\??) ([a-z-]+))?( last)?(?: <([a-z. -]+)>)?(?: ! ${EFFECT}(?: (.+?))?)?(?: unless (/.+/i?))?$`,
 );
 const EQUIVALENT = /^([^-]\S*(?: \S+)*) is (\*|\S+)$/;
-const WHEN = new RegExp(`^(no )?(/.+/i?) ! (${COMMAND_CLASSES.join('|')}) (.+)$`);
-
-const ROLES: ReadonlySet<string> = new Set<OperandRole>([
-  ...(['text', 'read', 'write', 'last-written', 'into', 'members', 'remove', 'shell'] as const),
-]);
+const WHEN = new RegExp(`^(no )?(operand|input|/.+/i?) ! ${EFFECT} (.+)$`);
 
 /** Reads the entries of a text. Throws an error with the number of the line that it cannot read. */
 export function readEntries(text: string, rules: EntryRules = {}): ProgramEntries {
@@ -153,11 +154,14 @@ interface Draft {
   readonly options: Record<string, OptionSpec>;
   readonly subcommands: Record<string, ProgramSpec>;
   readonly words: WordRule[];
-  readonly spec: { judge?: NonNullable<ProgramSpec['judge']>; stopsAtOperand?: boolean };
+  readonly spec: { -readonly [K in keyof ProgramSpec]?: ProgramSpec[K] };
   readonly facts: { -readonly [K in keyof ProgramEntry]?: ProgramEntry[K] };
   readonly traits: { readonly traits: readonly ProgramTrait[]; readonly names: readonly string[] | undefined }[];
   runs?: Partial<WrapperSpec>;
 }
+
+/** Facts that `like` includes. */
+const INCLUDED: ReadonlySet<string> = new Set(['rule', 'stops', 'when', 'bundled', 'unknown', 'writes']);
 
 class EntryReader {
   readonly #rules: EntryRules;
@@ -165,7 +169,7 @@ class EntryReader {
   readonly #examples: ProgramEntries['examples'][number][] = [];
   readonly #groups: (readonly string[])[] = [];
   /** Specs of subcommands by their lines, with the operands of the program around them. */
-  readonly #specs = new Map<Line, { readonly outer: OperandRole; readonly spec: ProgramSpec }>();
+  readonly #specs = new Map<Line, { readonly outer: string; readonly spec: ProgramSpec }>();
   /** Lines of the entries, for `like`. */
   readonly #lines = new Map<string, Line>();
 
@@ -184,14 +188,13 @@ class EntryReader {
   }
 
   /** Reads an entry, records it under its labels, and returns what a program needs of its subcommand. */
-  #readEntry(line: Line, labels: readonly string[], outerRole: OperandRole): ProgramSpec | undefined {
-    const [, , role = outerRole, commandClass, reason] = line.head ?? [];
-    if (!ROLES.has(role)) fail(line, `has operands that are none of ${[...ROLES].join(', ')}`);
-    const operands = role as OperandRole;
+  #readEntry(line: Line, labels: readonly string[], outerRoles: string): ProgramSpec | undefined {
+    const [, , operands = outerRoles, effectClass, reason] = line.head ?? [];
+    const roles = this.#operandsIn(line, operands);
     const draft: Draft = { options: {}, subcommands: {}, words: [], spec: {}, facts: {}, traits: [] };
     for (const inner of this.#withIncluded(line)) this.#readLine(inner, draft, labels, operands);
     const effect = {
-      class: commandClass as CommandClass,
+      class: effectClass as CommandClass,
       ...(reason !== undefined && { reason }),
       options: draft.options,
     };
@@ -199,7 +202,7 @@ class EntryReader {
       this.#record(line, labels, draft, { wrapper: { ...effect, ...draft.runs } });
       return undefined;
     }
-    const spec = commandClass === undefined ? undefined : specOf(effect, operands, draft);
+    const spec = effectClass === undefined ? undefined : specOf(effect, roles, draft);
     if (labels[0]?.includes(' ') === false) this.#record(line, labels, draft, { ...(spec && { spec }) });
     return spec;
   }
@@ -228,35 +231,59 @@ class EntryReader {
       if (open.includes(found)) return fail(line, 'includes itself');
       return this.#withIncluded(found, open).filter(({ text, fact: own, inner: below }) => {
         const [, kind = 'rule'] = own ?? [];
-        const isOther = !['rule', 'stops', 'when'].includes(kind) || EQUIVALENT.test(text);
+        const isOther = !INCLUDED.has(kind) || EQUIVALENT.test(text);
         return !isOther && !below.some((each) => /^runs\b/.test(each.text));
       });
     });
   }
 
-  #readLine(line: Line, draft: Draft, labels: readonly string[], operands: OperandRole): void {
+  #readLine(line: Line, draft: Draft, labels: readonly string[], operands: string): void {
     const { text } = line;
     const [, fact, rest = ''] = line.fact ?? [];
     if (fact !== undefined) this.#readFact(line, draft, fact, rest);
     else if (line.head) this.#readSubcommands(line, draft, labels, operands);
-    else if (text.startsWith('-')) readOptions(line, draft.options);
+    else if (text.startsWith('-')) this.#readOptions(line, draft.options);
     else if (EQUIVALENT.test(text)) this.#readEquivalent(line, labels);
     else fail(line, 'is neither an option, nor a subcommand with its class, nor a fact');
   }
 
-  #readSubcommands(line: Line, draft: Draft, labels: readonly string[], operands: OperandRole): void {
+  #readOptions(line: Line, options: Record<string, OptionSpec>): void {
+    const [, names = '', sign, value, last, operands, effect, reason, harmless] =
+      OPTIONS.exec(line.text) ?? fail(line, 'is not: OPTIONS = VALUE last <OPERANDS> ! CLASS REASON unless /PATTERN/');
+    const spec: OptionSpec = {
+      ...(value !== undefined && { value: this.#roleOf(line, value) }),
+      ...(sign === '=?' && { isAttached: true }),
+      ...(last !== undefined && { isLast: true }),
+      ...(operands !== undefined && { operands: this.#operandsIn(line, operands) }),
+      ...(effect !== undefined && { class: effect as EffectClass }),
+      ...(reason !== undefined && { reason }),
+      ...(harmless !== undefined && { harmless: patternIn(harmless) }),
+    };
+    for (const name of names.split(' ')) options[name] = spec;
+  }
+
+  #roleOf(line: Line, name: string): Role {
+    const roles: Readonly<Record<string, Role>> = { ...ROLES, ...this.#rules.roles };
+    return roles[name] ?? fail(line, `has a role that is none of ${Object.keys(roles).join(', ')}`);
+  }
+
+  /** Roles of operands, separated by blanks; the one before an ellipsis, or else the last one, is that of all others. */
+  #operandsIn(line: Line, text: string): OperandRoles {
+    const names = text.split(' ');
+    const marked = names.findIndex((name) => name.endsWith('...'));
+    const at = marked === -1 ? names.length - 1 : marked;
+    const roles = names.map((name) => this.#roleOf(line, name.replace('...', '')));
+    return { first: roles.slice(0, at), others: roles[at] ?? ROLES.read, last: roles.slice(at + 1) };
+  }
+
+  #readSubcommands(line: Line, draft: Draft, labels: readonly string[], operands: string): void {
     const names = line.head?.[1]?.split(' ') ?? [];
     const spec = this.#specOf(line, labels, names, operands);
     if (spec) for (const name of names) draft.subcommands[name] = spec;
   }
 
   /** Reads a subcommand. One that adds no entries of its own is the same wherever its line is included. */
-  #specOf(
-    line: Line,
-    labels: readonly string[],
-    names: readonly string[],
-    operands: OperandRole,
-  ): ProgramSpec | undefined {
+  #specOf(line: Line, labels: readonly string[], names: readonly string[], operands: string): ProgramSpec | undefined {
     const known = this.#specs.get(line);
     if (known?.outer === operands) return known.spec;
     const { size } = this.#entries;
@@ -303,6 +330,18 @@ const FACTS: Readonly<Record<string, (draft: Draft, rest: string, line: Line) =>
   stops: (draft) => {
     draft.spec.stopsAtOperand = true;
   },
+  bundled: (draft) => {
+    draft.spec.isBundled = true;
+  },
+  unknown: (draft, rest, line) => {
+    const [, words] =
+      /^words are ((?:quoted )?operands)$/.exec(rest) ??
+      fail(line, 'is not: unknown words are operands, or quoted operands');
+    draft.spec.unknownWords = words as 'operands';
+  },
+  writes: (draft, rest) => {
+    draft.spec.writes = rest;
+  },
   runs: (draft, rest, line) => {
     draft.runs = wrapperIn(line, rest);
   },
@@ -329,21 +368,8 @@ function exampleIn(line: Line, text: string): ProgramEntries['examples'][number]
   return { command, class: name as CommandClass };
 }
 
-function specOf(effect: ProgramSpec, operands: OperandRole, { subcommands, words, spec }: Draft): ProgramSpec {
+function specOf(effect: ProgramSpec, operands: OperandRoles, { subcommands, words, spec }: Draft): ProgramSpec {
   return { ...effect, operands, ...(Object.keys(subcommands).length > 0 && { subcommands }), words, ...spec };
-}
-
-function readOptions(line: Line, options: Record<string, OptionSpec>): void {
-  const [, names = '', value, last, commandClass, reason, harmless] =
-    OPTIONS.exec(line.text) ?? fail(line, 'is not: OPTIONS = VALUE last ! CLASS REASON unless /PATTERN/');
-  const spec = {
-    ...(value !== undefined && { value }),
-    ...(last !== undefined && { isLast: true }),
-    ...(commandClass !== undefined && { class: commandClass }),
-    ...(reason !== undefined && { reason }),
-    ...(harmless !== undefined && { harmless: patternIn(harmless) }),
-  } as OptionSpec;
-  for (const name of names.split(' ')) options[name] = spec;
 }
 
 /** What `runs` says of the command, separated by commas. */
@@ -397,9 +423,14 @@ function showingIn(line: Line, text: string): RegExp {
 }
 
 function wordRuleIn(line: Line, text: string): WordRule {
-  const [, isAbsent, pattern = '', commandClass, reason = ''] =
-    WHEN.exec(text) ?? fail(line, 'is not: when [no] /PATTERN/ ! CLASS REASON');
-  return { pattern: patternIn(pattern), isAbsent: isAbsent !== undefined, class: commandClass as CommandClass, reason };
+  const [, isAbsent, pattern = '', effect, reason = ''] =
+    WHEN.exec(text) ?? fail(line, 'is not: when [no] operand|input|/PATTERN/ ! CLASS REASON');
+  return {
+    pattern: pattern === 'operand' || pattern === 'input' ? pattern : patternIn(pattern),
+    isAbsent: isAbsent !== undefined,
+    class: effect as EffectClass,
+    reason,
+  };
 }
 
 function fail({ text, number }: Line, problem: string): never {

@@ -16,7 +16,8 @@ import {
 import { isStandardProgram } from '../words/program-knowledge.js';
 import { judgeWrittenProgram } from '../subject/inline-source.js';
 import type { Scope, SimpleCommand } from '../words/simple-command.js';
-import { type ProgramSpec, type SubcommandReading, subcommandsIn } from '../subject/program-spec.js';
+import { type SubcommandReading, subcommandsIn } from '../subject/options.js';
+import type { ProgramSpec } from '../subject/program-spec.js';
 import { judgeGivenTexts } from '../subject/listed-files.js';
 import { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeWrapper } from './unwrap.js';

@@ -3,8 +3,9 @@ import { resolvePath } from '../paths.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { readNamedFiles, readsFiles, wordsOf } from '../subject/listed-files.js';
-import { isHarmlessValue, judgeOption, parseArguments, type ParsedArguments, takeOptions } from '../subject/options.js';
-import { parseBeforeOperand } from '../subject/program-spec.js';
+import { isHarmlessValue, parseArguments, parseBeforeOperand } from '../subject/options.js';
+import type { GivenOption } from '../subject/program-spec.js';
+import { judgeOption, ROLES, takeOptions } from '../subject/roles.js';
 import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
 import { type Assignment, type Scope, shorten, type Stdin } from '../words/simple-command.js';
 
@@ -159,8 +160,8 @@ function readCall(
 function readPart(
   { options = {}, hasNoCommand = false }: WrapperSpec,
   args: readonly Argument[],
-): { readonly options: ParsedArguments['options']; readonly words: readonly Argument[] } {
-  const parsed = hasNoCommand ? parseArguments(args, { options }) : parseBeforeOperand(args, options);
+): { readonly options: readonly GivenOption[]; readonly words: readonly Argument[] } {
+  const parsed = hasNoCommand ? parseArguments(args, options) : parseBeforeOperand(args, options);
   const [first] = parsed.operands;
   return { options: parsed.options, words: first && !hasNoCommand ? [first, ...parsed.rest] : [] };
 }
@@ -215,16 +216,16 @@ const replacesInput = ({ command: { stdin }, scope }: CommandAnalysis): boolean 
 function judgeOptions(
   subject: CommandAnalysis,
   label: string,
-  options: ParsedArguments['options'],
+  options: readonly GivenOption[],
   words: readonly Argument[],
 ): boolean {
   let hasText = false;
-  takeOptions(subject, label, { options });
+  takeOptions(subject, label, options);
   for (const { name, spec, value } of options) {
     if (!spec) continue;
-    const isText = spec.value === 'shell' && value !== undefined && !isHarmlessValue(spec, value);
+    const isText = spec.value === ROLES.shell && value !== undefined && !isHarmlessValue(spec, value);
     hasText ||= isText;
-    judgeOption(subject, isText ? { ...spec, value: 'text' } : spec, `${label} ${name}`, value);
+    judgeOption(subject, isText ? { ...spec, value: ROLES.text } : spec, `${label} ${name}`, value);
     if (isText) runSplitText(subject, `${label} ${name}`, value, words);
   }
   return hasText;

@@ -7,13 +7,20 @@ import type { Argument } from '../words/argument.js';
 
 const ENTRIES = String.raw`
 gcc cc g++ c++ clang clang++ ld ld.gold ld.lld lld gfortran tcc rustc <text>: execute
+  when /^(?:-wrapper|-fplugin|-fpass-plugin|--?specs|-B|-load|-plugin$|--plugin|-l?linker|-C ?linker|-Clinker|--config)(?:$|[=.\/,])|^-Wl,-plugin|^linker=/ ! obfuscated \
+      {it} runs or loads code because of {word}
   rule compiler
   is versioned of gcc clang
   e.g. rustc x.rs: execute
 go <text>: execute
   -C = text
+  when /^--?(?:toolexec|exec|vettool|overlay)(?:=|$)|-extld/ ! obfuscated go runs another program: {word}
   rule go
-  version help list env: read
+  version help list: read
+  env: read
+    -w ! persistence changes settings that other programs use
+  run: execute
+    when /^\S+@\S+$/ ! network go fetches a program and runs it: {word}
   get install mod: network
   e.g. go version: read
 cargo <text>: execute
@@ -35,18 +42,10 @@ java <text>: execute
   e.g. java -javaagent:x y: obfuscated
 `;
 
-/** Options that make compilers run programs or load code of the caller's choice. */
-const LOADING =
-  /^(?:-wrapper|-fplugin|-fpass-plugin|--?specs|-B|-load|-plugin$|--plugin|-l?linker|-C ?linker|-Clinker|--config)(?:$|[=./,])|^-Wl,-plugin/;
-
-/** `gcc` and similar compilers: judges the files that they write, and the code that they load. */
+/** `gcc` and similar compilers: judges the files that they read and write. */
 function judgeCompiler(subject: CommandAnalysis): void {
-  const label = subject.program ?? 'it';
   subject.args.forEach((arg, index, args) => {
-    const { shape } = arg;
-    if (LOADING.test(shape) || /^linker=/.test(shape))
-      subject.add('obfuscated', `${label} runs or loads code because of ${arg.text}`);
-    if (!shape.startsWith('-') && args[index - 1]?.shape !== '-o') subject.read(arg);
+    if (!arg.shape.startsWith('-') && args[index - 1]?.shape !== '-o') subject.read(arg);
     judgeOutput(subject, arg, args[index + 1]);
   });
 }
@@ -59,25 +58,11 @@ function judgeOutput(subject: CommandAnalysis, arg: Argument, next: Argument | u
   else if (/^-o[^a-z]/.test(shape)) subject.write(tailOf(arg, '-o'.length));
 }
 
-/** Options of `go` that run its tools through another program. */
-const GO_RUNS = /^--?(?:toolexec|exec|vettool|overlay)(?:=|$)|-extld/;
-
 function judgeGo(subject: CommandAnalysis): void {
-  const [subcommand] = subject.args;
-  subject.args.forEach((arg, index, args) => {
-    if (GO_RUNS.test(arg.shape)) subject.add('obfuscated', `go runs another program: ${arg.text}`);
+  subject.args.forEach(({ shape }, index, args) => {
     const target = args[index + 1];
-    if (arg.shape === '-o' && target?.value !== undefined) subject.write(target);
-    judgeGoArgument(subject, subcommand?.shape, arg.shape);
+    if (shape === '-o' && target?.value !== undefined) subject.write(target);
   });
-}
-
-/** Words that have a meaning after certain subcommands. */
-function judgeGoArgument(subject: CommandAnalysis, subcommand: string | undefined, shape: string): void {
-  if (subcommand === 'env' && shape === '-w')
-    subject.add('persistence', 'go env changes settings that other programs use');
-  if (subcommand === 'run' && /^\S+@\S+$/.test(shape))
-    subject.add('network', `go fetches a program and runs it: ${shape}`);
 }
 
 /** Compilers, and tools of languages whose programs are built before they run. */

@@ -38,7 +38,7 @@ docker-compose podman-compose <text>: execute
   create: execute
     like %container
   push: exfiltration publishes files
-  cp <into>: write
+  cp <read... into>: write
   exec run: execute
     runs after 1, elsewhere
     like %container
@@ -53,8 +53,10 @@ docker nerdctl <text>: execute
   run create: execute
     like %container
     stops
-  build: execute
-    rule build
+  build <tree>: execute
+    -f --file = read
+    -t --tag --build-arg --target --platform --label --network --progress -o --output --cache-from --cache-to --secret \
+        --ssh --add-host = text
   load import: execute
     rule load
   rm rmi prune kill: destructive
@@ -70,7 +72,7 @@ docker nerdctl <text>: execute
   pull: network
   push: exfiltration publishes files
   login: exfiltration handles credentials
-  cp <into>: write
+  cp <read... into>: write
   compose: execute
     like docker-compose
   exec: execute
@@ -202,12 +204,6 @@ const cluster: Takes = (args) => {
 /** lxc and the like: these subcommands start a shell in an instance. */
 const instance: Takes = ([subcommand = '']) => /^(?:shell|console|exec)$/.test(subcommand);
 
-/** `docker build`: the last argument is the directory that the build gets. */
-function judgeBuild(subject: CommandAnalysis, { args }: ProgramCall): void {
-  const context = args.at(-1);
-  if (context) subject.readTree(context);
-}
-
 /** `docker load`: an image that comes from another machine. */
 function judgeLoad(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
@@ -220,7 +216,7 @@ export const CONTAINERS: ProgramFamily = {
   name: 'containers',
   entries: ENTRIES,
   rules: {
-    judges: { build: judgeBuild, load: judgeLoad, clusterSecrets: judgeClusterSecrets },
+    judges: { load: judgeLoad, clusterSecrets: judgeClusterSecrets },
     typed: { container, compose: (args) => container(['compose', ...args]), instance, cluster },
   },
   startupPaths: '~/.kube/** ~/.docker/**',

@@ -2,7 +2,7 @@ import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { judgeScriptAddress } from '../subject/inline-source.js';
 import { judgeGivenTexts } from '../subject/listed-files.js';
-import { judgeIndex } from '../subject/options.js';
+import { judgeIndex } from '../subject/roles.js';
 import type { ProgramCall } from '../subject/program-spec.js';
 
 const ENTRIES = String.raw`
@@ -190,8 +190,9 @@ hg jj fossil svn <text>: execute
   e.g. hg status: read; jj abandon: destructive
 nix <text>: execute
   when /^(?:github|gitlab|sourcehut|git|git\+\w+|https?|tarball):/ ! obfuscated nix runs code from another machine: {word}
-  rule nix
-  e.g. nix run nixpkgs#hello: execute
+  -c --command: execute
+    runs
+  e.g. nix run nixpkgs#hello: execute; nix shell nixpkgs#hello -c rm x: destructive
 pm2 dconf gsettings <text>: execute
   save startup write load set reset: persistence changes what runs later
   e.g. pm2 list: execute
@@ -204,7 +205,7 @@ cmake <text>: execute
   -E: execute
     runs
   e.g. cmake .: execute; cmake -E rm x: destructive
-copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink <into>: write
+copy copy_if_different copy_directory copy_directory_if_different create_symlink create_hardlink <read... into>: write
   e.g. copy a b: write
 make_directory <write>: write
   e.g. make_directory x: write
@@ -272,12 +273,6 @@ function judgeSettings(subject: CommandAnalysis, { args }: ProgramCall): void {
   });
 }
 
-/** `nix shell … -c COMMAND`. */
-function judgeNix(subject: CommandAnalysis, { args }: ProgramCall): void {
-  const end = args.findIndex(({ shape }) => /^(?:-c|--command)$/.test(shape));
-  if (end !== -1) subject.runWords(args.slice(end + 1));
-}
-
 /** `make`: a makefile from its input or from another command, and variables that are commands. */
 function judgeMake(subject: CommandAnalysis): void {
   const { args, command } = subject;
@@ -297,7 +292,6 @@ export const DEVELOPMENT: ProgramFamily = {
       source: judgeSource,
       gem: judgeGem,
       settings: judgeSettings,
-      nix: judgeNix,
       givenTexts: judgeGivenTexts,
       make: judgeMake,
     },
@@ -341,7 +335,10 @@ export const DEVELOPMENT: ProgramFamily = {
 const AGENT_ENTRIES = String.raw`
 claude codex gemini qwen opencode cursor-agent copilot amp crush goose aider droid cline kilocode auggie kiro-cli \
     q <text>: execute
-  rule agent
+  --permission-mode --approval-mode --ask-for-approval = text ! obfuscated lets a model run commands without being asked \
+      unless /^(?:default|plan|ask|auto_edit|acceptEdits|on-request|untrusted)$/
+  when /^(?:--(?:allow-)?dangerously-.*|--full-auto|--yolo|-y|--yes|--yes-always|--force|-f|--allow-all(?:-.*)?|--auto-approve|--trust-all-tools)$/ ! obfuscated \
+      {it} lets a model run commands without being asked
   mcp plugin plugins extensions extension config: persistence changes what an agent runs later
     list ls get show help: read
   login logout auth setup-token: exfiltration handles credentials
@@ -351,27 +348,10 @@ claude codex gemini qwen opencode cursor-agent copilot amp crush goose aider dro
       claude mcp add x: persistence
 `;
 
-/** Options with which a model runs commands without being asked, wherever they stand. */
-const UNASKED =
-  /^(?:--(?:allow-)?dangerously-.*|--full-auto|--yolo|-y|--yes|--yes-always|--force|-f|--allow-all(?:-.*)?|--auto-approve|--trust-all-tools)$/;
-/** Options that say when a model has to ask, with their values. */
-const ASKING = /^--(?:permission-mode|approval-mode|ask-for-approval)(?:=(.*))?$/;
-const CAUTIOUS = /^(?:default|plan|ask|auto_edit|acceptEdits|on-request|untrusted)$/;
-
-function judgeAgent(subject: CommandAnalysis): void {
-  const { args, program } = subject;
-  const isBold = args.some(({ shape }, index) => {
-    const asking = ASKING.exec(shape);
-    return UNASKED.test(shape) || (asking && !CAUTIOUS.test(asking[1] ?? args[index + 1]?.value ?? ''));
-  });
-  if (isBold) subject.add('obfuscated', `${program ?? 'it'} lets a model run commands without being asked`);
-}
-
 /** Agents on the command line, and the files from which agents take instructions, tools and hooks. */
 export const AGENTS: ProgramFamily = {
   name: 'agents',
   entries: AGENT_ENTRIES,
-  rules: { judges: { agent: judgeAgent } },
   startupPaths: `
     CLAUDE.md CLAUDE.local.md AGENTS.md AGENT.md AGENTS.override.md GEMINI.md QWEN.md CRUSH.md .cursorrules
     .windsurfrules .clinerules .roorules .roomodes .goosehints .aider.conf.yml .mcp.json mcp.json opencode.json

@@ -144,7 +144,7 @@ export function judgeFd(subject: CommandAnalysis, _call: ProgramCall, { options:
   if (attached) subject.addUnknown(attached, 'the command that fd runs');
   if (at === -1) return;
   const words = subject.args.slice(at + 1);
-  const { operands, options } = parseArguments(subject.args.slice(0, at), { options: known });
+  const { operands, options } = parseArguments(subject.args.slice(0, at), known);
   const [pattern, ...starts] = operands;
   const endings = options.flatMap(({ name, value }) =>
     /^(?:-e|--extension)$/.test(name) && value ? [value.shape] : [],

@@ -3,17 +3,17 @@ import { type AnalysisFacts, isCritical, isRawDevice, kindOf, mayBeCritical } fr
 import { resolvePath } from '../paths.js';
 import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { type Copies, copiesOf, judgeInto, judgeMembers } from '../subject/copying.js';
+import { type Copies, copiesOf, isOwn, judgeInto, judgeMembers } from '../subject/roles.js';
 import { isInputName, isTextEditing } from '../subject/inline-source.js';
 import { readNamedFiles, wordsOf } from '../subject/listed-files.js';
 import { hasOption, parseArguments, tailOf, valueOfOption } from '../subject/options.js';
-import { each, type ProgramCall, valued } from '../subject/program-spec.js';
-import { type Argument, literal } from '../words/argument.js';
+import { type ProgramCall, valued } from '../subject/program-spec.js';
+import type { Argument } from '../words/argument.js';
 import { isStandardProgram } from '../words/program-knowledge.js';
 import { TEMPORARY } from '../words/variables.js';
 import { foundBelow, judgeFd, judgeFind } from './files-find.js';
-import { judgeSed } from './files-sed.js';
-import { judgeTar } from './files-tar.js';
+import { judgeScript, judgeScriptFile } from './files-sed.js';
+import { judgeAction, judgeFilter, judgeNames, judgeTar } from './files-tar.js';
 
 const ENTRIES = String.raw`
 mkdir mkfifo <write>: write
@@ -49,17 +49,16 @@ mktemp <write>: write
 fallocate <write>: write
   -l -o --length --offset = text
   e.g. fallocate -l 1G /srv/x: destructive
-objcopy <last-written>: write
+objcopy <read... write>: write
   -I -O -B -j -R --input-target --output-target = text
   e.g. objcopy a b: write
 strip <write>: write
   -o = write
   -F -I -O -K -N -R = text
   e.g. strip /bin/ls: persistence
-rename prename file-rename <text>: write
-  rule rename
+rename prename file-rename <edits write>: write
   e.g. rename 's/a/b/' x: write
-split <last-written>: write
+split <read... write>: write
   --filter = shell
   -a -b -C -l -n --bytes --lines --number = text
   e.g. split x: write
@@ -70,23 +69,33 @@ csplit: write
 patch <write>: write
   -o --output -r --reject-file -d --directory = write
   -p -i --input --strip = text
-  rule patch
+  writes x
   e.g. patch -p1 < x: write
 gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma lz4 compress <write>: write
   -S -T --suffix --threads -b = text
   e.g. gzip -k x: write
-zip <text>: write
+zip <output read>: write
+  -r -R --recurse-paths --recurse-patterns <output tree>
+  -m --move ! destructive deletes the files that it packs
   -TT --unzip-command = shell
-  rule zip
   e.g. zip -rm a.zip b: destructive
-unzip <members>: write
+unzip <text members>: write
   -d = into
   -o -q -n -u -j -l -v -t -p -c -C -L -U -X -a -b -f -D -K -V
   -P -x = text
   is links
   e.g. unzip a.zip: write
-7z 7za 7zz rar unrar unar: write
-  rule archiver
+unar: write
+  e.g. unar x.zip: write
+7z 7za 7zz rar unrar: write
+  -sdel -df ! destructive deletes the files that it packs
+  -so -si
+  a u <read tree>: write
+    -sdel -df ! destructive deletes the files that it packs
+    -so -si
+  e x <read members>: write
+    -o =? into
+    -so -si
   e.g. 7z x f -o/srv: destructive
 ar <text>: write
   when /^--plugin/ ! obfuscated ar loads code
@@ -107,11 +116,29 @@ pax <text>: write
   rule pax
   e.g. pax -rw a b: write
 tar bsdtar <text>: write
+  bundled
+  -f --file = text
+  -C --directory = into
+  --transform --xform -s = rename
+  --to-command --rsh-command --rmt-command --info-script --new-volume-script -F -I --use-compress-program = filter \
+      ! execute
+  --checkpoint-action = action
+  -g --listed-incremental --index-file --volno-file = write
+  -T --files-from = names
+  -P --absolute-names ! destructive writes to any path that the archive names
+  -X -b -K -L -N -V --exclude --strip-components --owner --group --mode = text
+  --one-top-level --checkpoint --remove-files -x --extract --get -c --create -r --append -u --update -A --delete \
+      -t --list -d --diff
   rule tar
   is links
   e.g. tar -xf x.tar: write; bsdtar -xf x.tar: write
-sed gsed <text>: read
-  rule sed
+sed gsed <script read>: read
+  -e --expression = script
+  -f --file = script-file
+  -i -I --in-place <script write>
+  -l --line-length = text
+  when /^(?:-[nrEsuz]*i|--in-place=).*\// ! obfuscated {it} writes backup files to another directory
+  unknown words are quoted operands
   typed code script
   is edits of sed
   e.g. sed -n 1,10p x: read; gsed -i s/a/b/ x: write; sed -f -: obfuscated
@@ -133,8 +160,13 @@ chown chgrp <text>: privilege changes the owner of files
   is runnable of chown
   is unread
   e.g. chown ada x: privilege
-rm remove remove_directory unlink shred wipe srm trash trash-put <text>: read
-  rule removal
+rm remove remove_directory unlink shred wipe srm trash trash-put <remove>: read
+  -r -R --recursive <remove-tree>
+  -n -s --iterations --size = text
+  --no-preserve-root ! fatal allows deleting the root directory
+  -f -i -I -v -d --force --dir --preserve-root --one-file-system
+  when no operand ! destructive {it} deletes files
+  unknown words are operands
   is runnable of rm unlink shred
   is unread of rm unlink
   e.g. rm x: destructive
@@ -156,9 +188,7 @@ const SET_ID = /^(?:[0-7]?[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*)$/;
 function judgeChmod(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const args = subject.args.filter(({ shape }) => !/^-[rwxXstugo,+=-]+$/.test(shape) || /^-[RvfcHLP]+$/.test(shape));
-  const { options, operands } = parseArguments(args, {
-    options: { '-R': {}, '--recursive': {}, ...valued('--from --reference') },
-  });
+  const { options, operands } = parseArguments(args, valued('--from --reference'));
   const isRecursive = options.some(({ name }) => name === '-R' || name === '--recursive');
   const references = options.filter(({ name }) => name === '--reference');
   const hasMode = args.length === subject.args.length && references.length === 0;
@@ -178,7 +208,8 @@ function judgeMode(subject: CommandAnalysis, mode: Argument | undefined): void {
 }
 
 function judgeReference(subject: CommandAnalysis, file: Argument | undefined): void {
-  if (!isOwn(subject, file))
+  // The permissions of a file in the workspace were set by a user.
+  if (!file || !isOwn(subject, file))
     subject.add('privilege', 'chmod copies the mode of another file, which may have the set-user-ID bit');
 }
 
@@ -190,12 +221,6 @@ function judgeDepth(subject: CommandAnalysis, label: string, file: Argument): vo
     if (path !== undefined && mayBeFatal(path, facts) && kindOf(path, facts) !== 'workspace')
       subject.addFatal(`${label} changes everything in a directory on which the machine depends: ${path}`);
   }
-}
-
-/** Whether a file is in the workspace, so that its existing permissions were set by a user. */
-function isOwn({ inquiry, scope }: CommandAnalysis, file: Argument | undefined): boolean {
-  if (file?.value === undefined) return false;
-  return resolvePath(file.value, scope.directories).every((path) => kindOf(path, inquiry.facts) === 'workspace');
 }
 
 /** `cp`, `mv`, `ln` and `install`: files are read, and created at the last operand, or in the target directory. */
@@ -298,42 +323,10 @@ function judgeDd(subject: CommandAnalysis): void {
   }
 }
 
-const OPTIONS = {
-  ...each('-r -R --recursive -f --force -i -I -v -d --dir --preserve-root --one-file-system', {}),
-  ...valued('-n -s --iterations --size'),
-};
-
-/** `rm` and similar programs: judges the files that are deleted. */
-function judgeRemoval(subject: CommandAnalysis): void {
-  const { options, operands } = parseArguments(subject.args, { options: OPTIONS });
-  const names = options.map(({ name }) => name);
-  const isRecursive = names.some((name) => ['-r', '-R', '--recursive'].includes(name));
-  // Without this option, GNU rm refuses "/" itself.
-  if (names.some((name) => name.startsWith('--no-p')))
-    subject.addFatal('rm --no-preserve-root allows deleting the root directory');
-  if (operands.length === 0) subject.add('destructive', `${subject.program ?? 'it'} deletes files`);
-  for (const operand of operands) subject.remove(operand, `${subject.program ?? 'it'} deletes`, isRecursive);
-}
-
-/** `zip`: the archive is the first operand, its members follow. */
-function judgeZip(subject: CommandAnalysis): void {
-  const [archive, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
-  if (archive && archive.value !== '-') subject.write(archive);
-  const isRecursive = subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*[rR]|--recurse)/.test(shape));
-  for (const file of files) {
-    if (isRecursive) subject.readTree(file);
-    else subject.read(file);
-  }
-  if (subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*m[a-zA-Z]*|--move)$/.test(shape)))
-    subject.add('destructive', 'zip deletes the files that it packs');
-}
-
 /** Perl's `rename` runs its first operand as code; only a plain substitution is known. */
-function judgeRename(subject: CommandAnalysis): void {
-  const [code, ...files] = subject.args.filter(({ shape }) => !shape.startsWith('-'));
-  const isCode = /[^\w.-]/.test(code?.shape ?? '');
-  if (isCode && !isTextEditing(code?.value ?? '')) subject.add('obfuscated', 'rename runs code that cannot be judged');
-  for (const file of files) subject.write(file);
+function judgeEdits(subject: CommandAnalysis, { shape, value }: Argument, label: string): void {
+  if (/[^\w.-]/.test(shape) && !isTextEditing(value ?? ''))
+    subject.add('obfuscated', `${label} runs code that cannot be judged`);
 }
 
 /** `tee`: its input is written to the files. */
@@ -341,19 +334,6 @@ function judgeTee(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const text = stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
   for (const file of subject.args) if (!file.shape.startsWith('-')) subject.noteWritten(file, text);
-}
-
-/** `7z` and the like: an operation, the archive, and files that are packed or unpacked. */
-function judgeArchiver(subject: CommandAnalysis, { args }: ProgramCall): void {
-  const [operation, , ...files] = args.filter(({ shape }) => !shape.startsWith('-'));
-  const directory = args.find(({ shape }) => /^-o./.test(shape));
-  const into = directory
-    ? [{ name: '-o', spec: { value: 'into' } as const, value: tailOf(directory, '-o'.length) }]
-    : [];
-  if (/^[au]$/.test(operation?.shape ?? '')) for (const file of files) subject.readTree(file);
-  if (/^[ex]$/.test(operation?.shape ?? '')) judgeMembers(subject, { options: into }, files);
-  if (args.some(({ shape }) => shape === '-sdel' || shape === '-df'))
-    subject.add('destructive', 'deletes the files that it packs');
 }
 
 /** `cpio`: with `-p` it copies the files that its input names, with `-i` it unpacks those that its operands name. */
@@ -377,11 +357,6 @@ function judgePax(subject: CommandAnalysis, call: ProgramCall): void {
   if (isUnpacking) judgeMembers(subject, call, isPacking ? [] : call.operands);
 }
 
-/** A program that writes files of unknown names in the current directory. */
-function judgePatch(subject: CommandAnalysis): void {
-  subject.write(literal('x'));
-}
-
 /** `ar`: an operation, the archive, and its members. */
 function judgeAr(subject: CommandAnalysis, { args }: ProgramCall): void {
   const [operation, ...files] = args.filter(({ shape }) => !shape.startsWith('--'));
@@ -399,20 +374,22 @@ export const FILES: ProgramFamily = {
     judges: {
       tee: judgeTee,
       copy: judgeCopy,
-      rename: judgeRename,
-      patch: judgePatch,
-      zip: judgeZip,
-      archiver: judgeArchiver,
       ar: judgeAr,
       cpio: judgeCpio,
       pax: judgePax,
       tar: judgeTar,
-      sed: judgeSed,
       find: judgeFind,
       fd: judgeFd,
       chmod: judgeChmod,
-      removal: judgeRemoval,
       dd: judgeDd,
+    },
+    roles: {
+      edits: { takenFor: 'code that changes names', judge: judgeEdits },
+      script: { takenFor: 'a script of sed', slot: 'program', risk: 'writes', judge: judgeScript },
+      'script-file': { takenFor: 'a script that is not read', slot: 'program', judge: judgeScriptFile },
+      filter: { takenFor: 'a command that gets the content of the archive', risk: 'executes', judge: judgeFilter },
+      action: { takenFor: 'what tar does at a checkpoint', judge: judgeAction },
+      names: { takenFor: 'a list of files', judge: judgeNames },
     },
     finds: { below: foundBelow },
   },

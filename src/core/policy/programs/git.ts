@@ -5,8 +5,8 @@ import type { ProgramFamily } from '../program-catalog.js';
 import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { listedByGrep } from '../subject/listed-files.js';
-import { hasOption, parseArguments, valueOfOption } from '../subject/options.js';
-import { type ProgramCall, type ProgramSpec, subcommandsIn, valued } from '../subject/program-spec.js';
+import { hasOption, parseArguments, subcommandsIn, valueOfOption } from '../subject/options.js';
+import { type ProgramCall, type ProgramSpec, valued } from '../subject/program-spec.js';
 import { type Argument, literal } from '../words/argument.js';
 
 const ENTRIES = String.raw`
@@ -36,7 +36,7 @@ git <text>: execute may run an alias
     like %show
   diff <read>: read
     like %show
-    rule diff
+    --no-index <tree>
   grep <read>: read
     -O --open-files-in-pager = text ! obfuscated runs another program
     -e -f -A -B -C = text
@@ -56,12 +56,11 @@ git <text>: execute may run an alias
     start register unregister stop: persistence changes what runs later
   notes: write
     -F --file = read
-  mv <into>: write
+  mv <read... into>: write
   update-index write-tree commit-tree symbolic-ref sparse-checkout: write
   bundle <read>: read
     like %show
-    create <text>: write
-      rule bundle
+    create <write text>: write
   branch: write
     -d -D --delete ! destructive deletes a branch
     -f --force -M ! destructive
@@ -99,7 +98,8 @@ git <text>: execute may run an alias
     -b -c -s --source --orphan = text
     rule checkout
   reset: write
-    rule reset
+    when /^--(?:h|k|m(?!i))/ ! destructive git discards changes to files
+    when /\0/ ! destructive git may discard changes to files
   clean: read
     -e --exclude = text
     rule clean
@@ -118,7 +118,7 @@ git <text>: execute may run an alias
   apply: write
     --unsafe-paths ! destructive writes to any path that the patch names
     --directory = write
-    rule patch
+    writes x
   format-patch: write
     -o --output-directory = write
   config: write
@@ -140,7 +140,9 @@ git <text>: execute may run an alias
     --receive-pack --exec = shell ! execute
     -f --force --force-with-lease --mirror -d --delete --prune ! destructive overwrites commits of others
     -o --push-option = text
-    rule push
+    when /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/ ! exfiltration \
+        git push sends the repository to an address: {word}
+    when /^[+:]./ ! destructive git overwrites or deletes commits of others: {word}
   archive <read>: read
     -o --output = write
     --exec = shell
@@ -248,7 +250,7 @@ const CHECKOUT_OPTIONS = valued('-b -B --orphan --conflict');
 
 /** Whether `checkout` is given files: after a revision, or recognised as file names. */
 function namesFiles({ args }: ProgramCall): boolean {
-  const { operands, options } = parseArguments(args, { options: CHECKOUT_OPTIONS });
+  const { operands, options } = parseArguments(args, CHECKOUT_OPTIONS);
   const isOfBranch = options.some(({ name }) => Object.hasOwn(CHECKOUT_OPTIONS, name));
   // `--theirs` and `--ours` replace only the conflicted result of a merge, which is not the work of either side.
   if (isOfBranch || options.some(({ name }) => name === '--theirs' || name === '--ours')) return false;
@@ -265,22 +267,6 @@ function judgeClean(subject: CommandAnalysis, { args, options, operands }: Progr
   subject.addDiscarded('git clean discards work', isPlain && sparesGit ? files : []);
 }
 
-/** `reset`: changes the index, or also the files. */
-function judgeReset(subject: CommandAnalysis, { args }: ProgramCall): void {
-  const isHard = args.some(({ shape }) => /^--(?:h|m|k)/.test(shape) && !shape.startsWith('--mi'));
-  if (isHard) subject.add('destructive', 'git discards changes to files');
-  if (args.some(({ value }) => value === undefined)) subject.add('destructive', 'git may discard changes to files');
-}
-
-/** `push`: `+branch` forces, `:branch` deletes; an address instead of a remote's name is another destination. */
-function judgePush(subject: CommandAnalysis, { args }: ProgramCall): void {
-  const address = args.find(({ shape }) => /^(?:\w+:\/\/|[\w.-]+@[\w.-]+:|[\w.-]+:[^:]*\/)/.test(shape));
-  if (address) subject.add('exfiltration', `git push sends the repository to an address: ${address.text}`);
-  for (const { shape } of args) {
-    if (/^[+:]./.test(shape)) subject.add('destructive', `git overwrites or deletes commits of others: ${shape}`);
-  }
-}
-
 /** `submodule foreach`: the words are joined to a text for a shell. */
 function judgeForeach(subject: CommandAnalysis, { args }: ProgramCall): void {
   const words = args.filter(({ shape }) => shape !== '--recursive' && shape !== '--quiet');
@@ -293,22 +279,11 @@ function judgeForeach(subject: CommandAnalysis, { args }: ProgramCall): void {
     });
 }
 
-/** `diff` of two directories, which need not be in a repository: it reads all that is in them. */
-function judgeDiff(subject: CommandAnalysis, { args }: ProgramCall): void {
-  if (!args.some(({ value }) => value === '--no-index')) return;
-  for (const place of args) if (!place.shape.startsWith('-')) subject.readTree(place);
-}
-
 /** `grep --no-index`: walks through directories as grep does. */
 function judgeGrep(subject: CommandAnalysis, { args }: ProgramCall): void {
   if (!args.some(({ value }) => value === '--no-index')) return;
   const words = args.filter(({ shape }) => !shape.startsWith('-'));
   for (const place of words.length > 1 ? words.slice(1) : [literal('.')]) subject.readTree(place);
-}
-
-/** `bundle create`: the file comes before the revisions. */
-function judgeBundle(subject: CommandAnalysis, { operands: [file] }: ProgramCall): void {
-  if (file) subject.write(file);
 }
 
 /** Options with which `git config` only reads. */
@@ -359,11 +334,6 @@ function judgeCommand(subject: CommandAnalysis, { args }: ProgramCall): void {
   subject.runWords(args);
 }
 
-/** `apply`: the files are named by the patch. */
-function judgePatch(subject: CommandAnalysis): void {
-  subject.write(literal('x'));
-}
-
 /** git. */
 export const GIT: ProgramFamily = {
   name: 'git',
@@ -371,17 +341,12 @@ export const GIT: ProgramFamily = {
   rules: {
     judges: {
       git: judgeGit,
-      diff: judgeDiff,
       grep: judgeGrep,
-      bundle: judgeBundle,
       command: judgeCommand,
       checkout: judgeCheckout,
-      reset: judgeReset,
       clean: judgeClean,
-      patch: judgePatch,
       config: judgeConfig,
       foreach: judgeForeach,
-      push: judgePush,
     },
     lists: { grep: ([subcommand, ...args]) => (subcommand?.value === 'grep' ? listedByGrep(args, true) : undefined) },
   },

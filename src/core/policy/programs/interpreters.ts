@@ -9,13 +9,12 @@ import {
   isWholeText,
   judgeFetchedScript,
   judgeScriptAddress,
-  judgeSource,
   judgeVisibleEffects,
 } from '../subject/inline-source.js';
 import { judgeProgram } from '../subject/judge-program.js';
-import { hasOption, parseArguments, type ParsedArguments, tailOf, valueOfOption } from '../subject/options.js';
-import type { ProgramCall } from '../subject/program-spec.js';
-import { each, type ProgramSpec, valued, type ValueRole } from '../subject/program-spec.js';
+import { hasOption, parseArguments, valueOfOption } from '../subject/options.js';
+import { each, type ParsedArguments, type ProgramCall, type ProgramSpec, valued } from '../subject/program-spec.js';
+import { type Role, ROLES } from '../subject/roles.js';
 import { type Argument, literal } from '../words/argument.js';
 
 const ENTRIES = String.raw`
@@ -31,7 +30,7 @@ http.server <text>: execute
   when no /^(?:--(?:bind|host)=)?(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/ ! exfiltration \
       {it} serves files to other machines
   e.g. http.server: exfiltration
-json.tool <last-written>: read
+json.tool <read... write>: read
   --indent = text
   e.g. json.tool x: read
 python pypy ipython <text>: execute
@@ -57,8 +56,7 @@ node nodejs <text>: execute
 deno <text>: execute
   --eval --preload = code
   rule scriptAddress
-  eval: execute
-    rule evaluation
+  eval <source text>: execute
   repl: execute
     --eval --eval-file = code
   typed code repl ends /^-[eprvVh]|^--(?:eval|print)/ names /^repl$/
@@ -140,19 +138,25 @@ ghci jshell <text>: execute
   like Rscript
   typed code always
   e.g. ghci x: interactive
-awk gawk mawk nawk <text>: read
-  rule awk
+awk gawk mawk nawk <awk-program read>: read
+  -e --source = awk-program
+  -f --file -E --exec = awk-script
+  -F -v --field-separator --assign = text
+  -l --load -i --include = text ! obfuscated loads other code
+  -d -p -o --dump-variables --profile --pretty-print =? text
+  rule dumps
+  unknown words are quoted operands
   typed code script
   is versioned of awk
   e.g. awk '{print $1}' x: read; awk -f -: interactive
-original-awk <text>: read
-  rule awk
+original-awk <awk-program read>: read
+  like awk
   e.g. original-awk x: read
 gdb <text>: execute
   -ex -x -iex --eval-command --command --batch-silent -o = code unless \
       /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/
   -p --pid = text ! exfiltration reads the memory of a process
-  rule debugger
+  when input ! obfuscated {it} runs commands from its input, which cannot be judged
   --args: execute
     runs
   typed code unless /^(?:--?batch(?:-silent)?|-b)$/
@@ -170,7 +174,7 @@ pdflatex xelatex lualatex latex tex pdftex latexmk: execute
 gs: execute
   -dNOSAFER -dDELAYSAFER ! obfuscated lets a document run commands
   e.g. gs x: execute
-convert magick mogrify identify <last-written>: execute
+convert magick mogrify identify <read... write>: execute
   when /^(?:msl|ephemeral|mvg|text|label|url|https?|show|win|x|plt|video):/i ! obfuscated \
       {it} uses a coder that may read, delete or run files
   e.g. convert a b: execute
@@ -184,13 +188,6 @@ python3:
   is runnable
 `;
 
-const OPTIONS = {
-  ...valued('-F -v --field-separator --assign'),
-  ...each('-f --file -E --exec', { value: 'read' } as const),
-  ...each('-e --source', { value: 'text' } as const),
-  ...each('-l --load -i --include', { value: 'text' } as const),
-};
-
 /** Effects of an awk program beyond printing: it runs commands, reads from them, or writes files. Source: gawk(1). */
 const BEYOND_PRINTING =
   /\bsystem\s*\(|\bgetline\b|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n]*>|@(?:load|include)|\bclose\s*\(|\/inet|@\w+\s*\(/;
@@ -198,49 +195,18 @@ const BEYOND_PRINTING =
 /** `print … > "name"`, where the string is the whole file name. */
 const OUTPUT = /(\bprintf?\b(?:[^;}\n">|]|"(?:\\.|[^"\\\n])*")*)>{1,2}\s*"([\w./@%+-]+)"(?=\s*(?:[;}\n]|$))/g;
 
-/** `awk`: text processing, as long as its program only prints. */
-function judgeAwk(subject: CommandAnalysis): void {
-  const args = subject.args.filter(({ shape }) => !DUMPS.test(shape));
-  const parsed = parseArguments(args, { options: OPTIONS });
-  const { programs, scripts, files } = readCall(parsed);
-  for (const script of scripts) judgeScriptFile(subject, script);
-  if (hasOption(parsed, '-l', '--load', '-i', '--include')) subject.add('obfuscated', 'awk loads other code');
-  for (const program of programs) judgeAwkProgram(subject, program);
-  judgeDumps(subject, parsed.operands[0]);
-  for (const file of files) subject.read(file);
-  for (const argument of parsed.doubtful) if (argument.maySplit) subject.addUnknown(argument, 'an option of awk');
-}
-
-/** The programs and files in the arguments of awk. */
-interface AwkCall {
-  readonly programs: readonly Argument[];
-  /** Values of the options that name a file with a program. */
-  readonly scripts: readonly (Argument | undefined)[];
-  readonly files: readonly Argument[];
-}
-
-/** The first operand is the program, unless options give one. */
-function readCall({ options, operands }: ParsedArguments): AwkCall {
-  const sources = options.filter(({ name }) => name === '-e' || name === '--source');
-  const scripts = options.filter(({ spec }) => spec?.value === 'read').map(({ value }) => value);
-  if (sources.length === 0 && scripts.length === 0)
-    return { programs: operands.slice(0, 1), scripts, files: operands.slice(1) };
-  return { programs: sources.flatMap(({ value }) => value ?? []), scripts, files: operands };
-}
-
 /** A program in a file, or on standard input. */
-function judgeScriptFile(subject: CommandAnalysis, script: Argument | undefined): void {
-  subject.add('execute', `awk runs a script: ${script?.text ?? ''}`);
-  if (script?.isProcess === true) subject.add('obfuscated', 'awk runs the output of another command');
-  if (script) {
-    subject.read(script);
-    judgeFetchedScript(subject, script);
-  }
+function judgeAwkScript(subject: CommandAnalysis, script: Argument): void {
+  subject.add('execute', `awk runs a script: ${script.text}`);
+  if (script.isProcess) subject.add('obfuscated', 'awk runs the output of another command');
+  subject.read(script);
+  judgeFetchedScript(subject, script);
   const { stdin } = subject.command;
-  if (isInputName(script?.value) && stdin && stdin.kind !== 'file')
+  if (isInputName(script.value) && stdin && stdin.kind !== 'file')
     subject.add('obfuscated', 'awk runs code from its input, which cannot be judged');
 }
 
+/** A program of awk processes text, as long as it only prints. */
 function judgeAwkProgram(subject: CommandAnalysis, program: Argument): void {
   if (program.value === undefined) subject.addUnknown(program, 'the program that awk runs');
   if (program.shape.length > POLICY_LIMITS.maxScriptLength) {
@@ -258,15 +224,12 @@ function judgeAwkProgram(subject: CommandAnalysis, program: Argument): void {
   if (BEYOND_PRINTING.test(code)) subject.add('obfuscated', 'awk runs commands or writes files');
 }
 
-/** Options with which gawk writes its program or variables to a file, whose name is attached. */
-const DUMPS = /^(?:--(?:du|pre|pro)[\w-]*=|-[bcCghIkMnNOPrsStV]*[dop])(?=.)/;
+/** Options with which gawk writes its program or variables to a file, if they stand before its program. */
+const DUMPS: ReadonlySet<string> = new Set(['-d', '-p', '-o', '--dump-variables', '--profile', '--pretty-print']);
 
-function judgeDumps(subject: CommandAnalysis, firstOperand: Argument | undefined): void {
-  for (const arg of subject.args) {
-    if (arg === firstOperand || arg.shape === '--') return;
-    const [before] = DUMPS.exec(arg.shape) ?? [];
-    if (before !== undefined) subject.write(tailOf(arg, before.length));
-  }
+function judgeDumps(subject: CommandAnalysis, { args }: ProgramCall, { options = {} }: ProgramSpec): void {
+  for (const { name, value } of parseArguments(args, options, true).options)
+    if (value && DUMPS.has(name)) subject.write(value);
 }
 
 /** Flags that loop over lines: the text after `i` is the suffix of backup files. */
@@ -295,7 +258,7 @@ const isEditingCode = (code: Argument | undefined): boolean =>
 
 /** Judges an interpreter by its script, or by its standard input: code read from there is unknown. */
 function judgeInterpreter(subject: CommandAnalysis, _call: ProgramCall, { options = {} }: ProgramSpec): void {
-  const parsed = parseArguments(subject.args, { options, stopsAtOperand: true });
+  const parsed = parseArguments(subject.args, options, true);
   const script = scriptOf(subject, parsed);
   if (script) judgeKnownScript(subject, script, parsed.rest);
   if (script) {
@@ -306,7 +269,7 @@ function judgeInterpreter(subject: CommandAnalysis, _call: ProgramCall, { option
   if (module) judgeModule(subject, module);
   if (isPhpServer(subject, parsed, script)) judgeServer(subject);
   else if (!script || !judgeUnknownScript(subject, script)) {
-    const hasCode = parsed.options.some(({ spec }) => spec?.value !== undefined && GIVES_CODE.has(spec.value));
+    const hasCode = parsed.options.some(({ spec }) => spec?.value && GIVES_CODE.has(spec.value));
     judgeStdin(subject, script, hasCode);
   }
 }
@@ -336,7 +299,7 @@ const isPhpServer = ({ program }: CommandAnalysis, parsed: ParsedArguments, scri
   program === 'php' && script?.isProcess !== true && hasOption(parsed, '-S');
 
 /** Roles of options whose value is the program, or names it. */
-const GIVES_CODE: ReadonlySet<ValueRole> = new Set(['source', 'code', 'text']);
+const GIVES_CODE: ReadonlySet<Role> = new Set([ROLES.source, ROLES.code, ROLES.text]);
 
 /** Judges a script that is no file with a known name; returns false when it is one. */
 function judgeUnknownScript(subject: CommandAnalysis, script: Argument): boolean {
@@ -388,31 +351,20 @@ function judgeServer(subject: CommandAnalysis): void {
     subject.add('exfiltration', `${subject.program ?? 'it'} serves files to other machines`);
 }
 
-/** `deno eval`: its first operand is the program. */
-function judgeEvaluation(subject: CommandAnalysis): void {
-  const operands = subject.args.slice(1).filter(({ shape }) => !shape.startsWith('-'));
-  judgeSource(subject, operands[0]?.value, 'deno eval');
-}
-
 /** Perl as an interpreter. -l, -0, -C and -F take an attached value or none: the next argument may be -e. */
 const PERL: ProgramSpec = {
   class: 'execute',
-  operands: 'text',
+  operands: { first: [], others: ROLES.text, last: [] },
   options: {
     ...valued('-I'),
-    ...each('-M -m -x -n -p -i -d', { value: 'code' }),
-    ...each('-e -E', { value: 'source' }),
+    ...each('-M -m -x -n -p -i -d', { value: ROLES.code }),
+    ...each('-e -E', { value: ROLES.source }),
   },
   judge: judgeInterpreter,
 };
 
 function judgePerl(subject: CommandAnalysis): void {
   if (!judgeTextEditing(subject)) judgeProgram(subject, PERL, 'perl');
-}
-
-function judgeDebugger(subject: CommandAnalysis): void {
-  if (subject.command.stdin)
-    subject.add('obfuscated', `${subject.program ?? 'it'} runs commands from its input, which cannot be judged`);
 }
 
 /** Programs that run code of their own languages, and debuggers. */
@@ -423,10 +375,12 @@ export const INTERPRETERS: ProgramFamily = {
     judges: {
       interpreter: judgeInterpreter,
       scriptAddress: judgeScriptAddress,
-      evaluation: judgeEvaluation,
       perl: judgePerl,
-      awk: judgeAwk,
-      debugger: judgeDebugger,
+      dumps: judgeDumps,
+    },
+    roles: {
+      'awk-program': { takenFor: 'a program of awk', slot: 'program', risk: 'writes', judge: judgeAwkProgram },
+      'awk-script': { takenFor: 'a file with a program of awk', slot: 'program', judge: judgeAwkScript },
     },
   },
   variables: [

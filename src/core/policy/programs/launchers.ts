@@ -81,7 +81,7 @@ strace ltrace: execute
   runs
   -e -s -u -E -P -a -S -I -b = text
   -p --attach = text ! exfiltration reads what a process does
-  -o --output = write
+  -o --output = write-or-pipe
   e.g. strace -f rm x: destructive
 perf logsave faketime runcon cgexec: execute
   runs after 1

@@ -1,7 +1,7 @@
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { judgeInto } from '../subject/copying.js';
-import { parseArguments, tailOf } from '../subject/options.js';
-import { each, type OptionSpec, type ProgramCall, valued } from '../subject/program-spec.js';
+import { tailOf } from '../subject/options.js';
+import type { ProgramCall } from '../subject/program-spec.js';
+import { judgeInto, type Role } from '../subject/roles.js';
 import { type Argument, literal } from '../words/argument.js';
 
 /** Sockets of services that give full control over this machine. */
@@ -52,13 +52,6 @@ function sentInput({ command: { stdin } }: CommandAnalysis): string | undefined 
     case undefined:
       return undefined;
   }
-}
-
-/** Clients with a command language of their own, in which local shell commands can be called. */
-export function judgeFileTransfer(subject: CommandAnalysis): void {
-  const label = subject.program ?? 'it';
-  judgeSender(subject);
-  if (subject.command.stdin) subject.add('obfuscated', `${label} runs commands that cannot be judged`);
 }
 
 /** `scp`, `rsync` and similar programs: copies from or to another machine. */
@@ -183,126 +176,8 @@ function readsCredentials(label: string, words: readonly string[]): boolean {
   return PRINTING[label]?.some((pattern) => pattern.test(text)) === true || words.some((word) => REVEALING.test(word));
 }
 
-const CURL_OPTIONS = {
-  ...each('-d --data --data-ascii --data-binary --data-raw --data-urlencode --json -F --form --form-string', {
-    value: 'text',
-  } as const),
-  ...each('-T --upload-file', { value: 'read' } as const),
-  ...each(
-    '-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --output-dir --hsts --alt-svc --etag-save --libcurl',
-    {
-      value: 'write',
-    } as const,
-  ),
-  ...each('-O -J --remote-name --remote-name-all --remote-header-name', {}),
-  ...each('-K --config', { value: 'text' } as const),
-  ...each('--engine', { value: 'text' } as const),
-  ...each('-n --netrc --netrc-optional', {}),
-  ...each('-H --header -A --user-agent -e --referer -u --user --url-query --variable --proxy-header -x --proxy', {
-    value: 'text',
-  } as const),
-  '--unix-socket': { value: 'text' } as const,
-  ...each('-b --cookie -E --cert --key --cacert --netrc-file', { value: 'read' } as const),
-  ...valued('-X -m -w -Y -y -z -C -r -U --request --max-time'),
-  ...valued(
-    '--connect-timeout --retry --retry-delay --write-out --url --resolve --limit-rate --interface --range --ciphers',
-  ),
-};
-
-const DATA_OPTIONS = /^(?:-d|--data.*|--json|-F|--form.*|--url-query|--variable)$/;
-/** Options whose value is sent to the other machine. */
-const SENT_OPTIONS = /^(?:-H|--header|--proxy-header|-A|--user-agent|-e|--referer|-u|--user|-b|--cookie|--url)$/;
-/** Effects of curl's options beyond the files that they name; `name` is the option's name. */
-const CURL_EFFECTS: readonly {
-  readonly names: RegExp;
-  readonly judge: (subject: CommandAnalysis, value: Argument | undefined, name: string) => void;
-}[] = [
-  {
-    names: /^(?:-o|--output)$/,
-    judge: (subject, value) => {
-      if (value) subject.noteWritten(value);
-    },
-  },
-  {
-    names: /^(?:-X|--request)$/,
-    judge: (subject, value) => {
-      if (/^delete$/i.test(value?.shape ?? '')) subject.add('destructive', 'curl deletes remote data');
-    },
-  },
-  {
-    names: /^(?:-K|--config)$/,
-    judge: (subject) => {
-      subject.add('obfuscated', 'curl reads options from a file');
-    },
-  },
-  {
-    names: /^(?:-n|--netrc|--netrc-optional)$/,
-    judge: (subject) => {
-      subject.add('exfiltration', 'curl sends a password of ~/.netrc');
-    },
-  },
-  {
-    names: /^(?:-w|--write-out)$/,
-    judge: (subject, value) => {
-      if (value?.shape.startsWith('@') === true) subject.read(tailOf(value, 1));
-    },
-  },
-  {
-    names: /^--engine$/,
-    judge: (subject) => {
-      subject.add('obfuscated', 'curl --engine loads code');
-    },
-  },
-  {
-    names: /^(?:-T|--upload-file)$/,
-    judge: (subject) => {
-      subject.add('exfiltration', 'curl sends a file');
-    },
-  },
-  {
-    names: /^(?:-T|--upload-file|-b|--cookie|-E|--cert|--key|--cacert|--netrc-file)$/,
-    judge: (subject, value) => {
-      if (value) subject.read(value);
-    },
-  },
-  {
-    names: DATA_OPTIONS,
-    judge: (subject, value, name) => {
-      if (value) judgeData(subject, name, value);
-    },
-  },
-  {
-    names: /^(?:-H|--header)$/,
-    judge: (subject, value) => {
-      if (value?.value?.startsWith('@') === true) subject.add('exfiltration', 'curl sends a file');
-    },
-  },
-  {
-    names: SENT_OPTIONS,
-    judge: (subject, value) => {
-      if (value) judgeTarget(subject, value);
-    },
-  },
-  {
-    names: /^--unix-socket$/,
-    judge: (subject, value) => {
-      if (value) judgeControlSocket(subject, value);
-    },
-  },
-];
-
-/** Whether an option names a file to write; a lone dash is standard output. */
-const isWritten = (spec: OptionSpec | undefined, { value }: Argument): boolean =>
-  spec?.value === 'write' && value !== '-';
-
-/** `curl`: judges the data that it sends, and the files that it writes. */
-export function judgeCurl(subject: CommandAnalysis): void {
-  const { options, operands } = parseArguments(subject.args, { options: CURL_OPTIONS });
-  for (const { name, spec, value } of options) {
-    if (value && isWritten(spec, value)) subject.write(value);
-    for (const { names, judge } of CURL_EFFECTS) if (names.test(name)) judge(subject, value, name);
-  }
-  for (const operand of operands) judgeFetchAddress(subject, operand);
+/** `curl -O`: the files are named after the last part of their addresses. */
+export function judgeCurl(subject: CommandAnalysis, { options, operands }: ProgramCall): void {
   if (!options.some(({ name }) => /^(?:-O|--remote-name.*)$/.test(name))) return;
   const addresses = options.flatMap(({ name, value }) => (name === '--url' && value ? [value] : []));
   for (const address of [...operands, ...addresses]) writeFetched(subject, address);
@@ -335,25 +210,52 @@ function writeFetched(subject: CommandAnalysis, { value, text }: Argument, direc
 /** `wget`: fetched data becomes files, unless options name another file. */
 export function judgeWget(subject: CommandAnalysis, { options, operands }: ProgramCall): void {
   judgeSender(subject);
-  if (options.some(({ name, value }) => name === '--method' && value?.shape.toUpperCase() === 'DELETE'))
-    subject.add('destructive', 'wget deletes remote data');
   const valueOf = (...names: string[]) => options.findLast(({ name }) => names.includes(name))?.value;
-  const document = valueOf('-O', '--output-document');
-  if (document) subject.noteWritten(document);
-  else for (const address of operands) writeFetched(subject, address, valueOf('-P', '--directory-prefix')?.value);
+  if (valueOf('-O', '--output-document')) return;
+  for (const address of operands) writeFetched(subject, address, valueOf('-P', '--directory-prefix')?.value);
 }
 
-function judgeData(subject: CommandAnalysis, name: string, value: Argument): void {
-  const { shape } = value;
-  const isRaw = name === '--data-raw' || name === '--form-string';
-  // Both options take `name@file`.
-  const pattern = /^--(?:data-urlencode|url-query|variable)$/.test(name)
-    ? /^[^=@]*@(.*)$/s
-    : /^(?:[^=@<]*=)?[@<](.*)$/s;
-  const file = isRaw ? null : pattern.exec(shape);
-  if (file) {
-    subject.add('exfiltration', `curl sends a file: ${value.text}`);
-    subject.read(tailOf(value, shape.length - (file[1]?.length ?? 0)));
-  } else if (value.value === undefined)
-    subject.add('exfiltration', `curl sends data that is known only at run time: ${value.text}`);
-}
+/**
+ * Data that is sent: a text, or a file behind the mark that the pattern finds.
+ * @param file the file in its first group
+ */
+const judgeData =
+  (file: RegExp) =>
+  (subject: CommandAnalysis, data: Argument): void => {
+    const [, name] = file.exec(data.shape) ?? [];
+    if (name !== undefined) {
+      subject.add('exfiltration', `curl sends a file: ${data.text}`);
+      subject.read(tailOf(data, data.shape.length - name.length));
+    } else if (data.value === undefined)
+      subject.add('exfiltration', `curl sends data that is known only at run time: ${data.text}`);
+  };
+
+/** What words are that leave this machine. */
+export const SENT_ROLES = {
+  address: { takenFor: 'an address', judge: judgeFetchAddress },
+  sent: { takenFor: 'text that is sent', judge: judgeTarget },
+  'sent-file': {
+    takenFor: 'text that is sent, or a file that is read',
+    judge: (subject, word) => {
+      subject.read(word);
+      judgeTarget(subject, word);
+    },
+  },
+  header: {
+    takenFor: 'a header, or a file with headers after @',
+    judge: (subject, word) => {
+      if (word.value?.startsWith('@') === true) subject.add('exfiltration', 'curl sends a file');
+      judgeTarget(subject, word);
+    },
+  },
+  data: { takenFor: 'data that is sent, or a file with it', judge: judgeData(/^(?:[^=@<]*=)?[@<](.*)$/s) },
+  'named-data': { takenFor: 'data that is sent, or name@file', judge: judgeData(/^[^=@]*@(.*)$/s) },
+  'raw-data': { takenFor: 'data that is sent', judge: judgeData(/(?!)/) },
+  format: {
+    takenFor: 'a format, or a file with it after @',
+    judge: (subject, word) => {
+      if (word.shape.startsWith('@')) subject.read(tailOf(word, 1));
+    },
+  },
+  socket: { takenFor: 'a socket of this machine', judge: judgeControlSocket },
+} as const satisfies Readonly<Record<string, Role>>;

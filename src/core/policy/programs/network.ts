@@ -1,14 +1,13 @@
 import type { ProgramFamily } from '../program-catalog.js';
 import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
-import type { CommandAnalysis } from '../subject/command-analysis.js';
 import {
   judgeCloud,
   judgeCurl,
-  judgeFileTransfer,
   judgeRemoteCopy,
   judgeSender,
   judgeSocat,
   judgeWget,
+  SENT_ROLES,
 } from './network-fetch.js';
 
 const ENTRIES = String.raw`
@@ -20,16 +19,40 @@ const ENTRIES = String.raw`
       /^(?:(?:AddressFamily|BatchMode|Ciphers|Compression|Connect\w+|Host(?:Key|Name)\w*|IdentitiesOnly|Kex\w+|LogLevel|MACs|NumberOfPasswordPrompts|P(?:assword|ubkey)Authentication|Port|Preferred\w+|RequestTTY|ServerAlive\w+|StrictHostKeyChecking|TCPKeepAlive|User)[= ][\w.,@+:-]+|(?:Global|User)KnownHostsFile[= ]\/dev\/null)$/i
   -I = text ! obfuscated loads code
   -E = write
-curl <text>: network
+curl <address>: network
+  -d --data --data-ascii --data-binary --json -F --form = data
+  --data-urlencode --url-query --variable = named-data
+  --data-raw --form-string = raw-data
+  -T --upload-file = read ! exfiltration sends a file
+  -o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --output-dir --hsts --alt-svc \
+      --etag-save --libcurl = output
+  -K --config = text ! obfuscated reads options from a file
+  --engine = text ! obfuscated loads code
+  -n --netrc --netrc-optional ! exfiltration sends a password of ~/.netrc
+  -H --header = header
+  -b --cookie = sent-file
+  --proxy-header -A --user-agent -e --referer -u --user = sent
+  --url = address
+  --unix-socket = socket
+  -E --cert --key --cacert --netrc-file = read
+  -X --request = text
+  when /^(?:-\w*X|--request=)?DELETE$/i ! destructive {it} deletes remote data
+  -w --write-out = format
+  -O -J --remote-name --remote-name-all --remote-header-name
+  -x --proxy -m -Y -y -z -C -r -U --max-time --connect-timeout --retry --retry-delay --resolve --limit-rate --interface \
+      --range --ciphers = text
+  unknown words are operands
   rule curl
   is runnable fetches
   e.g. curl example.org: network
 wget <text>: network
-  -O -o -a --output-document --output-file --append-output -P --directory-prefix = write
+  -O --output-document = output
+  -o -a --output-file --append-output -P --directory-prefix = write
   --post-file --body-file = read ! exfiltration sends a file
   -i --input-file = read
   --post-data --body-data = text
   --use-askpass -e --execute --config = text ! obfuscated
+  when /^(?:--method=)?DELETE$/i ! destructive {it} deletes remote data
   --method -t -T -U -Q -w -l -A -R -D --tries --timeout --user-agent --header --user --password = text
   rule wget
   is runnable fetches
@@ -91,16 +114,18 @@ rsync <text>: network
   is runnable fetches
   e.g. rsync host:x .: network
 sftp <text>: network
+  when input ! obfuscated {it} runs commands that cannot be judged
   -b -D = text ! obfuscated runs commands that cannot be judged
   -o -F -S = text ! obfuscated may run programs on this machine
   -B -c -i -J -l -P -R -s -X = text
-  rule fileTransfer
+  rule sender
   typed code unless /^-[bcf]/
   is fetches
   e.g. sftp host: interactive
 ftp <text>: network
   -c -e -f = text ! obfuscated runs commands that cannot be judged
-  rule fileTransfer
+  when input ! obfuscated {it} runs commands that cannot be judged
+  rule sender
   typed code always
   is fetches
   e.g. ftp host: interactive
@@ -133,9 +158,17 @@ aws gcloud gsutil az oci doctl flyctl fly heroku vercel netlify wrangler rclone 
   is runnable of aws
   is fetches of aws gsutil
   e.g. aws s3 ls: network
+%openssl: read
+  -in -key -inkey -cert = read
+  -out -keyout -writerand = output
+  -WWW -HTTP ! exfiltration serves files to other machines
+  -engine -provider -provider-path = text ! obfuscated loads code
 openssl <text>: execute
-  rule openssl
+  like %openssl
+  unknown words are operands
   s_client s_server s_time: network
+    like %openssl
+    unknown words are operands
     rule sender
   e.g. openssl rand -hex 8: execute
 ssh-copy-id: persistence grants access to another machine
@@ -194,19 +227,6 @@ msfconsole mosh-client:
   e.g. mosh-client: interactive
 `;
 
-/** `openssl`: its options have one dash, and are the same for all subcommands. */
-function judgeOpenssl(subject: CommandAnalysis): void {
-  subject.args.forEach(({ shape }, index, args) => {
-    const next = args[index + 1];
-    if (/^-(?:WWW|HTTP)$/.test(shape)) subject.add('exfiltration', 'openssl serves files to other machines');
-    if (next && /^-(?:in|key|inkey|cert)$/.test(shape)) subject.read(next);
-    if (/^-(?:engine|provider|provider-path)$/.test(shape)) subject.add('obfuscated', `openssl ${shape} loads code`);
-    if (!next || !/^-(?:out|keyout|writerand)$/.test(shape)) return;
-    subject.write(next);
-    subject.noteWritten(next);
-  });
-}
-
 /** Programs that communicate with other machines. */
 export const NETWORK: ProgramFamily = {
   name: 'network',
@@ -218,10 +238,9 @@ export const NETWORK: ProgramFamily = {
       sender: judgeSender,
       socat: judgeSocat,
       remoteCopy: judgeRemoteCopy,
-      fileTransfer: judgeFileTransfer,
       cloud: judgeCloud,
-      openssl: judgeOpenssl,
     },
+    roles: SENT_ROLES,
   },
   variables: [
     {

@@ -1,7 +1,7 @@
 import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { GREP_OPTIONS, listedByGrep } from '../subject/listed-files.js';
-import { hasOption, parseArguments, tailOf } from '../subject/options.js';
+import { hasOption, parseArguments } from '../subject/options.js';
 import type { ProgramCall } from '../subject/program-spec.js';
 import { literal } from '../words/argument.js';
 import type { KnownOutput, ListedNames } from '../words/program-knowledge.js';
@@ -38,7 +38,7 @@ diff3: read
   e.g. diff3 a b c: read
 diff colordiff: read
   --to-file --from-file -X --exclude-from = read
-  rule diff
+  -r -N --recursive <tree>
   e.g. colordiff a b: read
 pwd true false seq factor yes sleep cal uname whoami printenv locale getconf nproc arch tty tput clear basename \
     dirname expr logname hostid ncal top htop btop <text>: read
@@ -53,10 +53,9 @@ more less most: read
   e.g. less x: interactive
 man <text>: read
   -P --pager = shell ! execute
-  -H --html ! execute
+  -H --html =? shell ! execute
   -C = code
   -l --local-file = read
-  rule man
   e.g. man ls: read
 bat batcat delta: read
   --pager = shell ! execute
@@ -106,10 +105,10 @@ shuf: read
   -o --output = write
   -n -i --head-count --input-range = text
   e.g. shuf x: read
-uniq <last-written>: read
+uniq <read... write>: read
   -f -s -w = text
   e.g. uniq a: read
-xxd <last-written>: read
+xxd <read... write>: read
   -l -s -c -g -o = text
   e.g. xxd -r a b: write
 base64 base32 basenc: read
@@ -117,7 +116,7 @@ base64 base32 basenc: read
   e.g. base64 -d x: read
 yq: read
   -I --indent -o -p = text
-  rule yq
+  -i --inplace <write> ! write changes files
   e.g. yq . x: read
 sdiff: read
   -o --output = write
@@ -159,7 +158,7 @@ const judgeSearch =
   (subject: CommandAnalysis): void => {
     const { args } = subject;
     if (walks && !args.some(({ shape }) => walks.test(shape))) return;
-    const parsed = parseArguments(args, { options: GREP_OPTIONS });
+    const parsed = parseArguments(args, GREP_OPTIONS);
     const hasPattern = hasOption(parsed, '-e', '-f', '--regexp', '--file');
     const operands = parsed.operands.slice(hasPattern ? 0 : 1);
     const names = parsed.options.flatMap(({ name, value }) =>
@@ -176,21 +175,6 @@ const GREP: Search = {
 /** `rg` and the like leave out hidden files unless told otherwise. */
 const RIPGREP: Search = { seesHidden: /^(?:-\.|-[A-Za-z]*u|--hidden|--unrestricted|--no-ignore|-a$)/ };
 
-/** `man -H` and `--html` take a browser command only as an attached value. */
-function judgeMan(subject: CommandAnalysis): void {
-  for (const arg of subject.args) {
-    const [before] = /^(?:--html=|-[adfhkKtuVwWl]*H)(?=.)/.exec(arg.shape) ?? [];
-    if (before !== undefined) subject.runText(tailOf(arg, before.length), 'the browser that man -H runs');
-  }
-}
-
-/** `yq -i` changes its files, which follow the expression. */
-function judgeYq(subject: CommandAnalysis): void {
-  if (!subject.args.some(({ shape }) => /^(?:-[a-zA-Z]*i|--inplace)$/.test(shape))) return;
-  subject.add('write', 'yq changes files');
-  for (const file of subject.args) if (!file.shape.startsWith('-') && /[./]\w/.test(file.shape)) subject.write(file);
-}
-
 /** `cat` without operands prints its input. */
 const copied: KnownOutput = ({ args, stdin }) =>
   args.length === 0 && stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
@@ -200,12 +184,6 @@ const listedByRipgrep: ListedNames = (args) =>
   args.some(({ shape }) => /^(?:-\.|-u+|--hidden|--unrestricted|--no-ignore)/.test(shape))
     ? undefined
     : listedByGrep(args, true);
-
-/** `diff -r`: reads all that is in the directories. */
-function judgeDiff(subject: CommandAnalysis, { args }: ProgramCall): void {
-  if (!args.some(({ shape }) => /^(?:-[A-Za-z]*[rN]|--recursive)/.test(shape))) return;
-  for (const arg of args) if (!arg.shape.startsWith('-')) subject.readTree(arg);
-}
 
 /** `dc`: `!` runs a command. */
 function judgeDc(subject: CommandAnalysis, { args }: ProgramCall): void {
@@ -221,11 +199,8 @@ export const READING: ProgramFamily = {
   rules: {
     judges: {
       grep: judgeSearch(GREP),
-      diff: judgeDiff,
-      man: judgeMan,
       ripgrep: judgeSearch(RIPGREP),
       dc: judgeDc,
-      yq: judgeYq,
     },
     prints: { copied },
     lists: { grep: (args) => listedByGrep(args, false), ripgrep: listedByRipgrep },

@@ -194,7 +194,7 @@ kak <write>: execute
   e.g. kak x: interactive
 nano pico micro joe <write>: write
   -s --speller -command = shell ! execute
-  rule input
+  when input ! obfuscated an editor runs commands from its input
   typed code on terminal always
   e.g. nano x: interactive
 ed red <write>: write
@@ -205,21 +205,17 @@ jed hx helix:
   typed code on terminal always
 `;
 
-/** An editor that takes its commands from standard input. */
-function judgeEditorInput(subject: CommandAnalysis): void {
-  if (subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
-}
-
-/** vi and the like, which do so as `ex`. */
+/** vi and the like take commands from their input as `ex`. */
 function judgeLineEditor(subject: CommandAnalysis, { args }: ProgramCall): void {
-  if (subject.program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape))) judgeEditorInput(subject);
+  const isLineEditor = subject.program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
+  if (isLineEditor && subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
 }
 
 /** Editors of text: they run commands that are typed, or that their options and input give them. */
 export const EDITORS: ProgramFamily = {
   name: 'editors',
   entries: EDITOR_ENTRIES,
-  rules: { judges: { lineEditor: judgeLineEditor, input: judgeEditorInput } },
+  rules: { judges: { lineEditor: judgeLineEditor } },
   variables: [
     { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'makes an interpreter run other code' },
   ],

@@ -1,7 +1,6 @@
 import type { ProgramFamily } from '../program-catalog.js';
 import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import type { ProgramCall } from '../subject/program-spec.js';
 import type { Takes } from '../typed-input.js';
 import { splitOptions, wordsOf } from '../typed-input.js';
 import type { Argument } from '../words/argument.js';
@@ -17,12 +16,16 @@ kill <text>: execute
 pkill killall skill killall5 xkill slay <text>: destructive ends processes by name
   is runnable of pkill killall
   e.g. pkill node: destructive
-shutdown reboot halt poweroff telinit init <text>: destructive shuts the machine down
-  rule shutdown
+shutdown <text>: destructive shuts the machine down
+  when no /^-c$/ ! fatal shutdown shuts the machine down
   e.g. shutdown -h now: destructive
+reboot halt poweroff <text>: fatal shuts the machine down
+  e.g. reboot: destructive
+telinit init <text>: destructive shuts the machine down
+  when /^[06]$/ ! fatal {it} shuts the machine down
+  e.g. init 3: destructive
 mkfs mke2fs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkswap wipefs \
-    blkdiscard <text>: destructive
-  rule disk
+    blkdiscard <text>: fatal destroys the data on a disk
   e.g. wipefs -a /dev/sda: destructive
 fdisk <text>: destructive changes disks
   shows first -[lx]|--list(?:-details)? then <word>
@@ -216,8 +219,7 @@ systemctl <text>: privilege controls services
       cat help get-default list-jobs: read
   enable disable mask unmask edit link revert set-property daemon-reload add-wants preset set-default reenable: \
       persistence
-  poweroff reboot halt kexec suspend hibernate rescue emergency exit: destructive
-    rule shutdown
+  poweroff reboot halt kexec suspend hibernate rescue emergency exit: fatal shuts the machine down
   shows any --(?:failed|all|no-pager|no-legend|plain|full|user|system|quiet) | -[alq]+ | (?:-t |--type[= ])[\w,]+ \
       | --state[= ][\w,-]+
   is runnable
@@ -300,11 +302,14 @@ apt-cache dpkg-query apt-config <text>: read
 apt-mark <text>: read
   hold unhold auto manual minimize-manual: privilege installs, changes or removes system packages
   e.g. apt-mark showhold: read
-security keyring secret-tool pass <text>: execute
-  rule pass
+pass <text>: exfiltration reads credentials
+  init ls list find search insert add edit generate rm mv cp git help version grep: execute
+  shows exactly (?:-\S+)?
+  e.g. pass show x: exfiltration; pass web/x: exfiltration; pass ls: execute; pass --version: read
+security keyring secret-tool <text>: execute
   find-generic-password find-internet-password dump-keychain export get lookup show: exfiltration reads \
       credentials
-  e.g. pass show x: exfiltration
+  e.g. keyring get x y: exfiltration
 op bw lpass gopass doppler infisical chamber <text>: network
   --account --vault --session --project --config --env = text
   whoami status version --version help --help: read
@@ -346,7 +351,7 @@ gpg gpg2: execute
 gio: execute
   list info tree cat monitor: read
   trash remove <remove>: destructive
-  copy move <into>: write
+  copy move <read... into>: write
   save <write>: write
   e.g. gio trash x: destructive
 xdg-open open start: execute
@@ -421,9 +426,6 @@ smartctl udevadm:
   is metadata
 `;
 
-/** Subcommands of `pass` that show no password. */
-const PASS_COMMANDS = /^(?:init|ls|list|find|search|insert|add|edit|generate|rm|mv|cp|git|help|version|grep|-.*)$/;
-
 /** The session's own jobs. */
 const OWN_JOBS = /^"?(?:\$\(jobs -p\)|`jobs -p`)"?$/;
 
@@ -469,14 +471,6 @@ function judgeNumber(subject: CommandAnalysis, value: string): void {
 const isForeign = ({ inquiry: { facts } }: CommandAnalysis, value: string): boolean =>
   facts.ownProcesses !== undefined && /^\d+$/.test(value) && !facts.ownProcesses.has(Number(value));
 
-/** Commands that shut the machine down, for all of its users. */
-function judgeShutdown(subject: CommandAnalysis): void {
-  const [first] = subject.args;
-  if (subject.program === 'shutdown' && first?.value === '-c') return;
-  if ((subject.program === 'init' || subject.program === 'telinit') && !/^[06]$/.test(first?.value ?? '')) return;
-  subject.addFatal(`${subject.program ?? 'it'} shuts the machine down`);
-}
-
 const SUDO_VALUED = wordsOf('-u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --chroot');
 
 /** sudo: with -i or -s and no command it starts a shell. A command in its arguments is judged separately. */
@@ -495,22 +489,12 @@ const multiplexer: Takes = (args) => {
 /** `machinectl shell`. */
 const machine: Takes = (args) => args.some((arg) => /^(?:shell|login)$/.test(arg));
 
-function judgeDisk(subject: CommandAnalysis): void {
-  subject.addFatal(`${subject.program ?? 'it'} destroys the data on a disk`);
-}
-
-/** `pass NAME` shows a password. */
-function judgePass(subject: CommandAnalysis, { args: [name] }: ProgramCall): void {
-  if (subject.program === 'pass' && name && /[/.\w]/.test(name.shape) && !PASS_COMMANDS.test(name.shape))
-    subject.add('exfiltration', 'reads credentials');
-}
-
 /** Programs that act on the machine: accounts, services, schedules, disks, network settings, packages of the system. */
 export const SYSTEM: ProgramFamily = {
   name: 'system',
   entries: ENTRIES,
   rules: {
-    judges: { kill: judgeKill, shutdown: judgeShutdown, disk: judgeDisk, pass: judgePass },
+    judges: { kill: judgeKill },
     typed: { asUser, machine, multiplexer },
   },
   runnable: /^mkfs\b/,

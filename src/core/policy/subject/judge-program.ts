@@ -1,30 +1,13 @@
 import { rankOf } from '../model.js';
 import { isSecret, kindOf, type PathKind } from '../path-kinds.js';
 import { isWithin, resolvePath } from '../paths.js';
-import type { Argument } from '../words/argument.js';
+import { type Argument, literal } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
-import { judgeCopies, judgeMembers } from './copying.js';
 import { readNamedFiles } from './listed-files.js';
-import {
-  CLASS_DESCRIPTIONS,
-  isExecuted,
-  judgeOption,
-  parseArguments,
-  type ParsedArguments,
-  tailOf,
-  takeOptions,
-} from './options.js';
-import {
-  type OperandRole,
-  type OptionSpec,
-  parseBeforeOperand,
-  type ProgramCall,
-  type ProgramSpec,
-  type SubcommandReading,
-  subcommandsIn,
-  type WordRule,
-} from './program-spec.js';
+import { parseArguments, parseBeforeOperand, type SubcommandReading, subcommandsIn, tailOf } from './options.js';
+import type { OptionSpec, ParsedArguments, ProgramCall, ProgramSpec, WordRule } from './program-spec.js';
 import { outputOf } from './read-command.js';
+import { addEffect, judgeOperands, judgeOption, takeOptions } from './roles.js';
 
 /** Options of many programs with which the input names the files that they read. */
 const NAMED_BY_INPUT = /^(?:--files0?-from(?:=|$)|--stdin-paths$|-@$)/;
@@ -36,7 +19,7 @@ export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label:
   if (args === subject.args && args.some(({ shape }) => NAMED_BY_INPUT.test(shape))) readNamedFiles(subject);
   if (subcommands && call.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);
   else {
-    judgeOperands(subject, spec.operands ?? 'read', call, spec.judge !== undefined);
+    judgeOperands(subject, call, spec.operands, spec.judge && OF_OWN_RULES);
     report(subject, spec, label);
   }
 }
@@ -46,42 +29,57 @@ export function judgeOwn(
   subject: CommandAnalysis,
   spec: ProgramSpec,
   label: string,
-  args: readonly Argument[],
+  given: readonly Argument[],
 ): ProgramCall {
   const { options = {}, subcommands, stopsAtOperand = subcommands !== undefined } = spec;
-  const parsed = stopsAtOperand ? parseBeforeOperand(args, options) : parseArguments(args, { options });
-  takeOptions(subject, label, parsed, args.slice(0, args.length - parsed.rest.length));
-  judgeOptions(subject, options, parsed, label);
+  const args = spec.isBundled === true ? withDashes(given, options) : given;
+  const parsed = stopsAtOperand ? parseBeforeOperand(args, options) : parseArguments(args, options);
+  takeOptions(subject, label, parsed.options, args.slice(0, args.length - parsed.rest.length));
+  judgeOptions(subject, spec, parsed, label);
   const call = { ...parsed, label, args };
   spec.judge?.(subject, call, spec);
-  for (const rule of spec.words ?? []) judgeWord(subject, rule, args);
+  if (spec.writes !== undefined) subject.write(literal(spec.writes));
+  for (const rule of spec.words ?? []) judgeWord(subject, rule, call);
   return call;
 }
 
+/** `tar xf FILE`: the first word may be options without a dash, whose values follow in the same order. */
+function withDashes(args: readonly Argument[], options: NonNullable<ProgramSpec['options']>): readonly Argument[] {
+  const [first, ...values] = args;
+  if (first?.value === undefined || !/^[a-zA-Z]+$/.test(first.value)) return args;
+  const words: Argument[] = [];
+  for (const letter of first.value) {
+    words.push(literal(`-${letter}`));
+    const taken = options[`-${letter}`]?.value ? values.shift() : undefined;
+    if (taken) words.push(taken);
+  }
+  return [...words, ...values];
+}
+
 /** Adds the effect of a word among the arguments, if it is there, or if none is. */
-function judgeWord(
-  subject: CommandAnalysis,
-  { pattern, isAbsent, class: name, reason }: WordRule,
-  args: readonly Argument[],
-): void {
-  const word = args.find(({ shape }) => pattern.test(shape));
-  if ((word === undefined) !== isAbsent) return;
-  subject.add(name, reason.replace('{it}', subject.program ?? 'it').replace('{word}', word?.text ?? ''));
+function judgeWord(subject: CommandAnalysis, rule: WordRule, { args, operands }: ProgramCall): void {
+  const { pattern, isAbsent, class: effect, reason } = rule;
+  const word = pattern instanceof RegExp ? args.find(({ shape }) => pattern.test(shape)) : operands[0];
+  const isThere = pattern === 'input' ? subject.command.stdin !== undefined : word !== undefined;
+  if (isThere === isAbsent) return;
+  const { program = 'it' } = subject;
+  addEffect(
+    subject,
+    effect,
+    '',
+    reason.replace('{it}', program).replace('{word}', () => word?.text ?? ''),
+  );
 }
 
 /** Judges the options of a program, and the arguments that may be one. */
-function judgeOptions(
-  subject: CommandAnalysis,
-  options: NonNullable<ProgramSpec['options']>,
-  parsed: ParsedArguments,
-  label: string,
-): void {
-  for (const { name, spec, value } of parsed.options) {
-    if (spec) judgeOption(subject, spec, `${label} ${name}`, value);
-  }
+function judgeOptions(subject: CommandAnalysis, spec: ProgramSpec, parsed: ParsedArguments, label: string): void {
+  for (const { name, spec: option, value } of parsed.options)
+    if (option) judgeOption(subject, option, `${label} ${name}`, value);
+  const { unknownWords } = spec;
   for (const argument of parsed.doubtful) {
+    if (unknownWords === 'operands' || (unknownWords === 'quoted operands' && !argument.maySplit)) continue;
     subject.take(argument.text, 'an option or an operand: this is known only at run time');
-    if (mayBeStricterOption(options, argument)) subject.addUnknown(argument, `an option of ${label}`);
+    if (mayBeStricterOption(spec.options ?? {}, argument)) subject.addUnknown(argument, `an option of ${label}`);
   }
 }
 
@@ -117,53 +115,27 @@ function judgeSubcommand(
   else {
     // The program's own options may follow a subcommand.
     const { options = {} } = spec;
-    const parsed = parseArguments(rest, { options });
-    takeOptions(subject, label, parsed, rest);
-    judgeOptions(subject, options, { ...parsed, doubtful: [] }, label);
-    judgeOperands(subject, 'read', { ...parsed, operands: rest, label, args: rest });
+    const parsed = parseArguments(rest, options);
+    takeOptions(subject, label, parsed.options, rest);
+    judgeOptions(subject, spec, { ...parsed, doubtful: [] }, label);
+    judgeOperands(subject, { ...parsed, operands: rest, label, args: rest }, undefined);
     report(subject, spec, label);
   }
 }
 
 /** Adds the minimum finding of the program, unless a finding of that class exists. */
 function report(subject: CommandAnalysis, spec: ProgramSpec, label: string): void {
-  if (spec.class === 'read' || subject.hasFound(spec.class)) return;
-  subject.add(spec.class, `${label} ${spec.reason ?? CLASS_DESCRIPTIONS[spec.class] ?? ''}`.trim());
+  if (spec.class !== 'read' && (spec.class === 'fatal' || !subject.hasFound(spec.class)))
+    addEffect(subject, spec.class, label, spec.reason);
 }
 
-/** What operands are taken for, by their role. */
-const OPERANDS: Readonly<Record<OperandRole, string>> = {
-  text: 'text without an effect',
-  read: 'a file that is read, if it is one',
-  write: 'a file that is written',
-  'last-written': 'files: all but the last are read, the last is written',
-  into: 'files that are copied: the last is the new name, or the directory that gets them',
-  members: 'an archive, and what is unpacked from it',
-  remove: 'a file or directory that is removed',
-  shell: 'text for a shell, judged as commands',
-};
 const OF_OWN_RULES = 'an operand, judged by rules of this program alone';
-
-function judgeOperands(subject: CommandAnalysis, role: OperandRole, call: ProgramCall, hasJudge = false): void {
-  const { operands, label } = call;
-  for (const operand of operands) subject.take(operand.text, hasJudge ? OF_OWN_RULES : OPERANDS[role]);
-  if (role === 'into') judgeCopies(subject, call);
-  else if (role === 'members') judgeMembers(subject, call, operands.slice(1));
-  else
-    operands.forEach((operand, index) => {
-      const isWritten = role === 'write' || (role === 'last-written' && index > 0 && index === operands.length - 1);
-      if (isWritten) subject.write(operand);
-      else if (role === 'remove') subject.remove(operand, `${label} deletes`, false);
-      else if (role === 'shell') subject.runText(operand, `the command that ${label} runs`);
-      else if (role !== 'text') subject.read(operand);
-    });
-}
 
 /** Whether an unknown argument could be an option that makes the command stricter than without it. */
 function mayBeStricterOption(options: Readonly<Record<string, OptionSpec>>, { maySplit }: Argument): boolean {
-  return Object.values(options).some((option) => {
-    const isSevere = option.class !== undefined && rankOf(option.class) >= rankOf('destructive');
-    return isSevere || isExecuted(option) || (maySplit && option.value === 'write');
+  return Object.values(options).some(({ class: effect, value }) => {
+    const isSevere = effect === 'fatal' || (effect !== undefined && rankOf(effect) >= rankOf('destructive'));
+    return isSevere || value?.risk === 'executes' || (maySplit && value?.risk === 'writes');
   });
 }
 

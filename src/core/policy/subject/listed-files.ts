@@ -54,7 +54,7 @@ export const GREP_OPTIONS = {
  * @param leavesHidden whether the program skips hidden directories
  */
 export function listedByGrep(args: readonly Argument[], leavesHidden: boolean): readonly Argument[] | undefined {
-  const { options, operands, doubtful } = parseArguments(args, { options: GREP_OPTIONS });
+  const { options, operands, doubtful } = parseArguments(args, GREP_OPTIONS);
   const has = (...names: readonly string[]) => options.filter(({ name }) => names.includes(name));
   if (doubtful.some((argument) => argument.maySplit)) return undefined;
   if (has('-l', '--files-with-matches', '-L', '--files-without-match').length === 0) return undefined;

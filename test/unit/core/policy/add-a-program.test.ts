@@ -7,6 +7,7 @@ import { decide, PRESETS } from '../../../../src/core/policy/policy.js';
 import { entriesOf, ProgramCatalog, type ProgramFamily } from '../../../../src/core/policy/program-catalog.js';
 import { readEntries } from '../../../../src/core/policy/program-entries.js';
 import { FAMILIES } from '../../../../src/core/policy/programs/programs.js';
+import { ROLES } from '../../../../src/core/policy/subject/roles.js';
 
 const PAGE = readFileSync('docs/develop/add-a-program.md', 'utf8');
 const family: ProgramFamily = { name: 'page', entries: /^```text\n([^]*?)^```$/m.exec(PAGE)?.[1] ?? '' };
@@ -40,7 +41,7 @@ it('explains all that an entry can say', () => {
   const words = [
     ...[...running.matchAll(/^ {2}'?([a-z-]+)'?:/gm)].map(([, name]) => name),
     ...(/^const FACT = \/\^\(([^)]+)\)/m.exec(source)?.[1]?.replace('e\\.g\\.', 'e.g.').split('|') ?? []),
-    ...(/^const ROLES[^]*?\[([^\]]+)\]/m.exec(source)?.[1]?.match(/[a-z-]+/g) ?? []),
+    ...Object.keys(ROLES),
   ];
   expect(words.length).toBeGreaterThan(25);
   const shown = [...PAGE.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code).join(' ');
@@ -49,14 +50,16 @@ it('explains all that an entry can say', () => {
 
 it.each([
   ['x', 'is no head of an entry: NAMES <OPERANDS>: CLASS REASON: x'],
-  ['x <files>: read', 'has operands that are none of text, read, write'],
+  ['x <files>: read', 'has a role that is none of text, read, tree, write'],
   ['x: read\n  nonsense', 'is neither an option, nor a subcommand with its class, nor a fact: nonsense'],
-  ['x: read\n  -a == write', 'is not: OPTIONS = VALUE last ! CLASS REASON unless /PATTERN/'],
+  ['x: read\n  -a == write', 'is not: OPTIONS = VALUE last <OPERANDS> ! CLASS REASON unless /PATTERN/'],
+  ['x: read\n  -a = wrong', 'has a role that is none of text, read, tree, write'],
+  ['x: read\n  unknown words are options', 'is not: unknown words are operands'],
   ['x: read\n  runs backwards', 'has an unknown word: backwards'],
   ['x: read\n  rule missing', 'names a rule that is not there: missing'],
   ['x: read\n  like missing', 'names no entry that stands before it: missing'],
   ['x: read\n  like x', 'includes itself: like x'],
-  ['x: read\n  when /a ! write b', 'is not: when [no] /PATTERN/ ! CLASS REASON'],
+  ['x: read\n  when /a ! write b', 'is not: when [no] operand|input|/PATTERN/ ! CLASS REASON'],
   ['x: read\n  shows all', 'is not: shows any|first|exactly'],
   ['x: read\n  typed code maybe', 'has an unknown condition for typed input: maybe'],
   ['x: read\n  e.g. x', 'is not: e.g. COMMAND: CLASS'],
