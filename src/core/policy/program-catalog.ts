@@ -4,7 +4,6 @@ import { baseName } from './paths.js';
 import { type EntryRules, type ProgramEntries, type ProgramEntry, readEntries } from './program-entries.js';
 import type { ProgramSpec } from './subject/program-spec.js';
 import { ROLES } from './subject/roles.js';
-import { wordsOf } from './typed-input.js';
 import type { Argument } from './words/argument.js';
 import type { PlainSubstitution, ProgramTrait, VariableRule } from './words/program-knowledge.js';
 
@@ -59,7 +58,7 @@ function join(families: readonly ProgramFamily[]): Known {
       [...entries].flatMap(([label, { wrapper }]) => (wrapper && label.includes(' ') ? label.split(' ', 1) : [])),
     ),
     places: {
-      startup: compilePatterns(families.flatMap(({ startupPaths }) => [...wordsOf(startupPaths)])),
+      startup: compilePatterns(families.flatMap(({ startupPaths = '' }) => startupPaths.match(/\S+/g) ?? [])),
       harmless: compilePatterns(families.flatMap(({ harmlessPaths = [] }) => harmlessPaths)),
     },
     runnable: families.flatMap(({ runnable = [] }) => runnable),

@@ -8,7 +8,7 @@ import type {
   ListedPlaces,
   ProgramTrait,
 } from './words/program-knowledge.js';
-import { type Takes, typedWhen } from './typed-input.js';
+import { type KnownWords, type Takes, typedWhen } from './typed-input.js';
 
 /*
  * What the policy knows about programs is text in the notation that `docs/develop/add-a-program.md` describes: a line for
@@ -229,7 +229,9 @@ class EntryReader {
       );
       if (!found) return fail(line, `names no entry that stands before it: ${name}`);
       if (open.includes(found)) return fail(line, 'includes itself');
-      return this.#withIncluded(found, open).filter(({ text, fact: own, inner: below }) => {
+      const included = this.#withIncluded(found, open);
+      if (program.startsWith('%')) return included;
+      return included.filter(({ text, fact: own, inner: below }) => {
         const [, kind = 'rule'] = own ?? [];
         const isOther = !INCLUDED.has(kind) || EQUIVALENT.test(text);
         return !isOther && !below.some((each) => /^runs\b/.test(each.text));
@@ -303,7 +305,7 @@ class EntryReader {
 
   #readFact(line: Line, draft: Draft, fact: string, rest: string): void {
     if (fact === 'rule') draft.spec.judge = this.#ruleOf(line, 'judges', rest);
-    else if (fact === 'typed') draft.facts.typing = this.#typingIn(line, rest);
+    else if (fact === 'typed') draft.facts.typing = this.#typingIn(line, rest, draft);
     else if (fact === 'e.g.') this.#examples.push(...rest.split('; ').map((example) => exampleIn(line, example)));
     else if (isNamed(fact)) Object.assign(draft.facts, { [fact]: this.#ruleOf(line, fact, rest) });
     else FACTS[fact]?.(draft, rest, line);
@@ -315,13 +317,13 @@ class EntryReader {
   }
 
   /** `code|shell [on terminal|screen] HOW`. */
-  #typingIn(line: Line, text: string): TypingProgram {
+  #typingIn(line: Line, text: string, known: KnownWords): TypingProgram {
     const [, language, reads = 'input', how = ''] =
       /^(code|shell)(?: on (terminal|screen))? (.+)$/.exec(text) ?? fail(line, 'is not: typed code|shell [on …] HOW');
     const [, name] = /^rule (.+)$/.exec(how) ?? [];
     const takes = name === undefined ? typedWhen(how) : this.#ruleOf(line, 'typed', name);
     if (!takes) return fail(line, `has an unknown condition for typed input: ${how}`);
-    return { language: language as 'code', reads: reads as 'input', takes };
+    return { language: language as 'code', reads: reads as 'input', takes: (args) => takes(args, known) };
   }
 }
 

@@ -1,19 +1,23 @@
-import { isTerminalName, type TypingProgram } from './model.js';
+import { isTerminalName } from './model.js';
+import type { OptionSpec, ProgramSpec } from './subject/program-spec.js';
+
+/** Options and subcommands of a program, by their names. */
+export interface KnownWords {
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  readonly subcommands: Readonly<Record<string, ProgramSpec>>;
+}
 
 /** Whether a program takes typed input with these arguments (without its own name). */
-export type Takes = TypingProgram['takes'];
+export type Takes = (args: readonly string[], known: KnownWords) => boolean;
 
 /** Options with which a program only prints information about itself and exits. */
 const INFORMS = /^(?:--version|--help|-version|-help)$/;
 const NEVER = /^$/;
 
-/**
- * Splits arguments into options before the first operand, and operands. `valued` lists options that take the next
- * argument.
- */
+/** Splits arguments into options before the first operand, and operands. */
 export function splitOptions(
   args: readonly string[],
-  valued: ReadonlySet<string>,
+  known: Readonly<Record<string, OptionSpec>>,
 ): { options: string[]; operands: string[] } {
   const options: string[] = [];
   for (let index = 0; index < args.length; index += 1) {
@@ -21,13 +25,13 @@ export function splitOptions(
     if (arg === '--') return { options, operands: args.slice(index + 1) };
     if (!/^[-+]./.test(arg)) return { options, operands: args.slice(index) };
     options.push(arg);
-    if (valued.has(arg)) index += 1;
+    // Shells take `+o` with a value as well.
+    const name = arg.replace(/^\+/, '-');
+    const spec = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (spec?.value && spec.isLast !== true && spec.isAttached !== true) index += 1;
   }
   return { options, operands: [] };
 }
-
-/** The words of a text, separated by blanks or line ends. */
-export const wordsOf = (text = ''): ReadonlySet<string> => new Set(text.split(/\s+/).filter((word) => word !== ''));
 
 /** What a condition says besides its first word. */
 interface Clauses {
@@ -37,15 +41,13 @@ interface Clauses {
   readonly stays: RegExp;
   /** Names of scripts or subcommands that read the terminal. */
   readonly names: RegExp;
-  /** Options that take a separate value. */
-  readonly valued: ReadonlySet<string>;
 }
 
 /** An interpreter: it reads the terminal when no program is given. */
 const repl =
-  ({ valued, ends, stays, names }: Clauses): Takes =>
-  (args) => {
-    const { options, operands } = splitOptions(args, valued);
+  ({ ends, stays, names }: Clauses): Takes =>
+  (args, known) => {
+    const { options, operands } = splitOptions(args, known.options);
     const [script] = operands;
     if (script !== undefined && names.test(script)) return true;
     if (options.some((option) => INFORMS.test(option))) return false;
@@ -62,12 +64,12 @@ const unless =
 
 /** A program that reads the terminal unless it has more than `most` operands. */
 const upTo =
-  (most: number, { valued, ends }: Clauses): Takes =>
-  (args) => {
+  (most: number, { ends }: Clauses): Takes =>
+  (args, known) => {
     const operands: string[] = [];
     // Options may stand between operands.
     for (let rest = args; rest.length > 0;) {
-      const parts = splitOptions(rest, valued);
+      const parts = splitOptions(rest, known.options);
       if (parts.options.some((option) => INFORMS.test(option) || ends.test(option))) return false;
       operands.push(...parts.operands.slice(0, 1));
       rest = parts.operands.slice(1);
@@ -83,26 +85,18 @@ const typedScript: Takes = (args) =>
     return isTerminalName(file ?? '');
   });
 
-const CLAUSE = / (ends|stays|names|unless) \/(.+?)\/(i?)(?= (?:ends|stays|names|unless|valued) |$)| valued (.+)$/g;
+const CLAUSE = / (ends|stays|names|unless) \/(.+?)\/(i?)(?= (?:ends|stays|names|unless) |$)/g;
 
 function clausesIn(text: string): Clauses {
-  const found: { ends: RegExp; stays: RegExp; names: RegExp; valued: ReadonlySet<string> } = {
-    ends: NEVER,
-    stays: NEVER,
-    names: NEVER,
-    valued: new Set(),
-  };
-  for (const [, name, source = '', flags, valued] of text.matchAll(CLAUSE)) {
-    if (valued !== undefined) found.valued = wordsOf(valued);
-    else found[name === 'unless' ? 'ends' : (name as 'stays')] = new RegExp(source, flags);
-  }
+  const found = { ends: NEVER, stays: NEVER, names: NEVER };
+  for (const [, name, source = '', flags] of text.matchAll(CLAUSE))
+    found[name === 'unless' ? 'ends' : (name as 'stays')] = new RegExp(source, flags);
   return found;
 }
 
 /**
  * Reads the condition under which a program takes typed input: `always`, `unless /OPTIONS/`, `upto OPERANDS`, `script`,
- * or `repl ends /OPTIONS/ stays /OPTIONS/ names /SCRIPTS/`; `valued OPTIONS` lists options with a value. Undefined for
- * another text.
+ * or `repl ends /OPTIONS/ stays /OPTIONS/ names /SCRIPTS/`. Undefined for another text.
  */
 export function typedWhen(text: string): Takes | undefined {
   const [kind = '', count] = text.split(' ', 2);

@@ -1,8 +1,7 @@
 import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { type ProgramCall } from '../subject/program-spec.js';
-import type { Takes } from '../typed-input.js';
-import { splitOptions, wordsOf } from '../typed-input.js';
+import { splitOptions, type Takes } from '../typed-input.js';
 
 const ENTRIES = String.raw`
 %container: read
@@ -22,6 +21,10 @@ const ENTRIES = String.raw`
       --label --link --log-driver --log-opt --memory --memory-swap --name --namespace --network-alias --pids-limit \
       --platform --publish --pull --restart --runtime --shm-size --stop-signal --stop-timeout --storage-opt \
       --sysctl --tmpfs --ulimit --user --uts --volume-driver --workdir -n = text
+%exec: read
+  exec: execute
+    runs after 1, elsewhere
+    like %container
 %cluster: read
   -n --namespace --context --kube-context --cluster --kubeconfig --user -s --server --token --as --as-group \
       --request-timeout -v --v --cache-dir --certificate-authority --client-certificate --client-key \
@@ -75,9 +78,7 @@ docker nerdctl <text>: execute
   cp <read... into>: write
   compose: execute
     like docker-compose
-  exec: execute
-    runs after 1, elsewhere
-    like %container
+  like %exec
   compose is docker-compose
   container is *
   typed code rule container
@@ -85,9 +86,7 @@ docker nerdctl <text>: execute
   e.g. docker ps: read; docker exec c ls: execute; docker exec -it c sh: interactive
 podman <text>: execute
   like docker
-  exec: execute
-    runs after 1, elsewhere
-    like %container
+  like %exec
   unshare: execute
     runs
   compose is docker-compose
@@ -97,9 +96,7 @@ podman <text>: execute
   e.g. podman unshare ls: execute; podman exec c ls: execute; podman run -it i sh: interactive
 crictl multipass <text>: execute
   rm rmi rmp remove delete destroy undefine purge: destructive
-  exec: execute
-    runs after 1, elsewhere
-    like %container
+  like %exec
   e.g. crictl exec c ls: execute; crictl x: execute
 ctr virsh <text>: execute
   rm rmi rmp remove delete destroy undefine purge: destructive
@@ -112,9 +109,7 @@ vagrant <text>: execute
   e.g. vagrant destroy: destructive; vagrant ssh -c 'rm x': destructive
 lxc incus <text>: execute
   rm rmi rmp remove delete destroy undefine purge: destructive
-  exec: execute
-    runs after 1, elsewhere
-    like %container
+  like %exec
   typed code rule instance
   e.g. lxc shell x: interactive; lxc exec c ls: interactive
 kubectl oc <text>: persistence changes a cluster
@@ -137,9 +132,7 @@ kubectl oc <text>: persistence changes a cluster
     can-i whoami: network
       rule clusterSecrets
   cp: exfiltration copies files from or to a cluster
-  exec: execute
-    runs after 1, elsewhere
-    like %container
+  like %exec
   typed code rule cluster
   is runnable of kubectl
   e.g. kubectl get pods: network; kubectl exec pod -it -- sh: interactive
@@ -170,19 +163,14 @@ function judgeClusterSecrets(subject: CommandAnalysis, { args, label }: ProgramC
   if ((isNamed && isShown) || isRaw) subject.add('exfiltration', 'reads credentials of a cluster');
 }
 
-/** Options of `docker run` and `docker exec` that take a value, so that the next argument is not the image. */
-const TYPED_OPTIONS = wordsOf(
-  '-e -v -p -w -u -h -l -m -c --name --network --net --env --env-file --volume --publish --workdir --user --entrypoint --hostname --mount --label --memory --cpus --platform --add-host --device --restart --pull --gpus --ulimit --shm-size --tmpfs --security-opt --cap-add --cap-drop --detach-keys --pid --ipc',
-);
-
 /** `-i`, `-t`, `-it`, `--interactive`, `--stdin`, `--tty`. */
 const ASKS_FOR_INPUT = /^(?:-[a-su-zA-Z]*[it][a-z]*|--(?:interactive|stdin|tty)(?:=true)?)$/;
 
 /** Docker and similar tools: a container receives typed input only on request. */
-const container: Takes = (args) => {
+const container: Takes = (args, { subcommands }) => {
   const at = args.findIndex((arg) => /^(?:run|exec|attach|start)$/.test(arg));
   if (at === -1) return false;
-  const { options, operands } = splitOptions(args.slice(at + 1), TYPED_OPTIONS);
+  const { options, operands } = splitOptions(args.slice(at + 1), subcommands['create']?.options ?? {});
   if (args[at] === 'attach') return true;
   // Compose allocates a terminal by default.
   if (args.slice(0, at).includes('compose')) return !options.some((option) => /^-[a-zA-Z]*[Td]/.test(option));
@@ -217,7 +205,7 @@ export const CONTAINERS: ProgramFamily = {
   entries: ENTRIES,
   rules: {
     judges: { load: judgeLoad, clusterSecrets: judgeClusterSecrets },
-    typed: { container, compose: (args) => container(['compose', ...args]), instance, cluster },
+    typed: { container, compose: (args, known) => container(['compose', ...args], known), instance, cluster },
   },
   startupPaths: '~/.kube/** ~/.docker/**',
 };

@@ -44,7 +44,9 @@ mysql mariadb <text>: execute
   e.g. mysql: interactive
 sqlite3 duckdb <read statement>: execute
   like %client
-  typed code upto 1 valued -separator -nullvalue -newline -init -cmd -vfs -maxsize -mmap -lookaside
+  -init = code
+  -vfs -maxsize -mmap -lookaside = text
+  typed code upto 1
   is runnable of sqlite3
   e.g. sqlite3 x: interactive
 mongosh mongo <text>: execute
@@ -60,8 +62,7 @@ redis-cli <text>: execute
   stops
   unknown words are operands
   rule redis
-  typed code upto 0 unless /^-v$|^--(?:scan|stat|bigkeys|memkeys|latency|rdb|pipe|eval|cluster|lru)/ valued -h -p \
-      -a -n -u -s -r -i -d -D -t --user --pass --cacert --cert --key
+  typed code upto 0 unless /^-v$|^--(?:scan|stat|bigkeys|memkeys|latency|rdb|pipe|eval|cluster|lru)/
   is runnable
   e.g. redis-cli: interactive
 clickhouse-client cqlsh <text>: execute

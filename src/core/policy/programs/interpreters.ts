@@ -18,6 +18,17 @@ import { type Role, ROLES } from '../subject/roles.js';
 import { type Argument, literal } from '../words/argument.js';
 
 const ENTRIES = String.raw`
+%python: read
+  -W -X --check-hash-based-pycs = text
+  typed code repl ends /^-[A-Za-z]*[cm]|^-V+$|^-h$/ stays /^-[bBdEiIOPqsSuvx]*i/ names \
+      /^(?:pdb|code|asyncio|IPython|ipdb)$/
+%node: read
+  -C --conditions --env-file = text
+  -r --require --import --loader --experimental-loader = code
+  -e -p --eval --print = source
+  rule interpreter
+  typed code repl ends /^(?:-[a-z]*[epcvh]|--(?:eval|print|check|test|run|v8-options|prof-process).*)$/ stays \
+      /^(?:-i|--interactive)$/ names /^inspect$/
 timeit <text>: obfuscated runs code that cannot be judged
   e.g. timeit x: obfuscated
 venv <write>: write
@@ -34,23 +45,15 @@ json.tool <read... write>: read
   --indent = text
   e.g. json.tool x: read
 python pypy ipython <text>: execute
-  -W -X = text
+  like %python
   -m = text last
   -c = source
   rule interpreter
-  typed code repl ends /^-[A-Za-z]*[cm]|^-V+$|^-h$/ stays /^-[bBdEiIOPqsSuvx]*i/ names \
-      /^(?:pdb|code|asyncio|IPython|ipdb)$/ valued -W -X --check-hash-based-pycs
   is runnable of python
   is versioned of python pypy
   e.g. ipython -c x: execute; python: interactive
 node nodejs <text>: execute
-  -C --conditions = text
-  -r --require --import --loader --experimental-loader = code
-  -e -p --eval --print = source
-  rule interpreter
-  typed code repl ends /^(?:-[a-z]*[epcvh]|--(?:eval|print|check|test|run|v8-options|prof-process).*)$/ stays \
-      /^(?:-i|--interactive)$/ names /^inspect$/ valued -r --require --import --loader --experimental-loader -C \
-      --conditions --env-file
+  like %node
   is runnable versioned of node
   e.g. node -v: execute; node: interactive; node --require ./x: obfuscated
 deno <text>: execute
@@ -62,16 +65,12 @@ deno <text>: execute
   typed code repl ends /^-[eprvVh]|^--(?:eval|print)/ names /^repl$/
   e.g. deno run x: execute; deno repl: interactive
 tsx ts-node <text>: execute
-  -r --require --import = code
-  -e -p --eval --print = source
-  rule interpreter
-  typed code repl ends /^(?:-[a-z]*[epcvh]|--(?:eval|print|check|test|run|v8-options|prof-process).*)$/ stays \
-      /^(?:-i|--interactive)$/ names /^inspect$/ valued -r --require --import --loader --experimental-loader -C \
-      --conditions --env-file
+  like %node
   e.g. tsx x: execute
 perl <text>: read
+  -I = text
   rule perl
-  typed code repl ends /^-[A-Za-z0-9]*[eEvVh]/ stays /^-[a-z]*d/ valued -I
+  typed code repl ends /^-[A-Za-z0-9]*[eEvVh]/ stays /^-[a-z]*d/
   is runnable versioned edits
   e.g. perl: interactive
 ruby <text>: execute
@@ -79,7 +78,7 @@ ruby <text>: execute
   -r -n -p -i = code
   -e = source
   rule interpreter
-  typed code repl ends /^-[a-z]*[evh]/ valued -I -r -C -E
+  typed code repl ends /^-[a-z]*[evh]/
   is runnable versioned
   e.g. ruby -e 'x': execute; ruby: interactive
 php <text>: execute
@@ -87,7 +86,7 @@ php <text>: execute
   -a -d = code
   -r -B -R -E = source
   rule interpreter
-  typed code repl ends /^-[BRESfhilmrstvw]|^--r/ stays /^-a$/ valued -c -d
+  typed code repl ends /^-[BRESfhilmrstvw]|^--r/ stays /^-a$/
   is runnable versioned
   e.g. php -r 'x': execute; php: interactive
 m4 <text>: execute
@@ -101,7 +100,7 @@ lua luajit <text>: execute
   -l = code
   -e = source
   rule interpreter
-  typed code repl ends /^-[ev]/ stays /^-i$/ valued -l
+  typed code repl ends /^-[ev]/ stays /^-i$/
   is versioned
   e.g. lua -e x: execute; lua: interactive
 tclsh wish expect <text>: execute
@@ -128,7 +127,8 @@ R <text>: execute
   e.g. R: interactive
 julia <text>: execute
   like Rscript
-  typed code repl ends /^(?:-[eEvh]|--eval|--print)/ stays /^-i$/ valued -J -t -p -L
+  -J -t -p -L = text
+  typed code repl ends /^(?:-[eEvh]|--eval|--print)/ stays /^-i$/
   e.g. julia: interactive
 elixir swipl guile racket sbcl clojure scala octave <text>: execute
   like Rscript
@@ -179,8 +179,7 @@ convert magick mogrify identify <read... write>: execute
       {it} uses a coder that may read, delete or run files
   e.g. convert a b: execute
 bpython ptpython:
-  typed code repl ends /^-[A-Za-z]*[cm]|^-V+$|^-h$/ stays /^-[bBdEiIOPqsSuvx]*i/ names \
-      /^(?:pdb|code|asyncio|IPython|ipdb)$/ valued -W -X --check-hash-based-pycs
+  like %python
 irb pry iex groovysh pdb:
   typed code always
   e.g. irb: interactive

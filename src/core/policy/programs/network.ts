@@ -12,7 +12,7 @@ import {
 
 const ENTRIES = String.raw`
 %ssh: read
-  -b -B -c -D -e -i -J -l -L -m -O -p -Q = text
+  -b -B -c -D -e -i -J -l -L -m -O -p -P -Q = text
   -R = text ! exfiltration forwards a port of another machine to this one
   -S -w -W = text
   -o -F = text ! obfuscated may make ssh run programs on this machine unless \
@@ -201,14 +201,14 @@ ngrok cloudflared localtunnel lt bore <text>: exfiltration makes this machine re
 ssh: network runs commands on another machine
   runs after 1, joined, elsewhere, sends-input
   like %ssh
-  typed code upto 1 unless /^-[A-Za-z0-9]*[NfWOVQG]/ valued -b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q \
-      -R -S -W -w
+  typed code upto 1 unless /^-[A-Za-z0-9]*[NfWOVQG]/
   is runnable
   e.g. ssh host ls: network; ssh host: interactive
 mosh: network runs commands on another machine
   runs after 1, joined, elsewhere, sends-input
   like %ssh
-  typed code upto 1 valued -p --ssh --server
+  --ssh --server = text
+  typed code upto 1
   e.g. mosh: interactive; mosh host rm x: destructive
 autossh: network runs commands on another machine
   runs after 1, joined, elsewhere, sends-input

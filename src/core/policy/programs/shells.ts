@@ -9,16 +9,18 @@ import type { Argument } from '../words/argument.js';
 
 const ENTRIES = String.raw`
 sh bash dash ash ksh mksh zsh rbash yash <text>: read
+  -o -O --rcfile --init-file --emulate = text
   rule shell
-  typed shell repl ends /^-[A-Za-z]*c/ stays /^-[A-Za-z]*[is]/ valued -o +o -O +O --rcfile --init-file --emulate
+  typed shell repl ends /^-[A-Za-z]*c/ stays /^-[A-Za-z]*[is]/
   is shell
   is runnable of sh bash dash ksh zsh
   is versioned of bash ksh zsh
   e.g. bash -c 'ls': read; sh script.sh: execute; curl example.com | sh: obfuscated; zsh: interactive; \
       dash -c 'rm x': destructive
 fish csh tcsh nu elvish xonsh <text>: read
+  -C = text
   rule foreignShell
-  typed code repl ends /^-[A-Za-z]*c|^-v$/ stays /^-i$/ valued -C
+  typed code repl ends /^-[A-Za-z]*c|^-v$/ stays /^-i$/
   e.g. fish -c 'ls': obfuscated; fish: obfuscated
 pwsh powershell <text>: read
   rule foreignShell
@@ -181,15 +183,17 @@ ex <write>: write
 gvim <write>: write
   like vi
   e.g. gvim x: write
-emacs <write>: execute
+%emacs: read
   -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
+emacs <write>: execute
+  like %emacs
   typed code on terminal unless /^--?batch$/
   e.g. emacs x: interactive; emacs --batch --eval x: obfuscated
 emacsclient <write>: execute
-  -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
+  like %emacs
   e.g. emacsclient x: execute
 kak <write>: execute
-  -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
+  like %emacs
   typed code on terminal always
   e.g. kak x: interactive
 nano pico micro joe <write>: write

@@ -1,14 +1,17 @@
 import type { ProgramFamily } from '../program-catalog.js';
 import { TRIVIAL_PROGRAM } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import type { Takes } from '../typed-input.js';
-import { splitOptions, wordsOf } from '../typed-input.js';
+import { splitOptions, type Takes } from '../typed-input.js';
 import type { Argument } from '../words/argument.js';
 
 const ENTRIES = String.raw`
 %sudo: read
   -u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --role --type --chroot = text
   -e --edit ! persistence edits as another user
+%su: read
+  -c --command --session-command = shell
+  -g -G -s -w --group --shell --whitelist-environment = text
+  typed shell unless /^(?:-[a-z]*c|--(?:session-)?command.*)$/
 kill <text>: execute
   rule kill
   is runnable
@@ -361,6 +364,7 @@ screen <text>: obfuscated runs commands on another terminal
   shows exactly -(?:ls|list|v)(?: <name>)?
   e.g. screen -ls: read; screen: obfuscated
 tmux <text>: obfuscated runs commands on another terminal
+  -c -f -L -S -T = text
   typed code on terminal rule multiplexer
   shows first ls|list-(?:sessions|windows|panes|clients)|ls[wpc] then -[as] | -t <name>
   e.g. tmux ls: read; tmux: obfuscated
@@ -378,16 +382,12 @@ run0: privilege acts as another user
   e.g. run0 host ls: privilege
 su: privilege acts as another user
   runs no-command
-  -c --command --session-command = shell
-  -g -G -s -w --group --shell --whitelist-environment = text
-  typed shell unless /^(?:-[a-z]*c|--(?:session-)?command.*)$/
+  like %su
   is runnable
   e.g. su -: privilege
 runuser: privilege acts as another user
   runs
-  -c --command --session-command = shell
-  -g -G -s -w --group --shell --whitelist-environment = text
-  typed shell unless /^(?:-[a-z]*c|--(?:session-)?command.*)$/
+  like %su
   e.g. runuser ls: privilege
 pkexec: privilege acts as another user
   runs variables, directory -D --chdir
@@ -408,13 +408,13 @@ chroot: privilege
   e.g. chroot /x: privilege
 unshare: privilege
   runs
-  -S -G -R -w --setuid --setgid --root --wd = text
-  typed shell upto 0 valued -t -S -G -R -w --target --root --wd
+  -t -S -G -R -w --target --setuid --setgid --root --wd = text
+  typed shell upto 0
   e.g. unshare -r ls: privilege
 nsenter: privilege
   runs elsewhere
   -t -S -G --target --setuid --setgid = text
-  typed shell upto 0 valued -t -S -G -R -w --target --root --wd
+  typed shell upto 0
   e.g. nsenter: privilege
 systemd-run: privilege
   runs
@@ -471,16 +471,14 @@ function judgeNumber(subject: CommandAnalysis, value: string): void {
 const isForeign = ({ inquiry: { facts } }: CommandAnalysis, value: string): boolean =>
   facts.ownProcesses !== undefined && /^\d+$/.test(value) && !facts.ownProcesses.has(Number(value));
 
-const SUDO_VALUED = wordsOf('-u -g -p -C -D -h -r -t -T -R -U --user --group --prompt --chdir --host --chroot');
-
 /** sudo: with -i or -s and no command it starts a shell. A command in its arguments is judged separately. */
-const asUser: Takes = (args) => {
-  const { options, operands } = splitOptions(args, SUDO_VALUED);
+const asUser: Takes = (args, known) => {
+  const { options, operands } = splitOptions(args, known.options);
   return operands.length === 0 && options.some((option) => /^(?:-[A-Za-z]*[is]|--login|--shell)$/.test(option));
 };
 
-const multiplexer: Takes = (args) => {
-  const { operands } = splitOptions(args, wordsOf('-c -f -L -S -T'));
+const multiplexer: Takes = (args, known) => {
+  const { operands } = splitOptions(args, known.options);
   const [subcommand = 'new', ...rest] = operands;
   if (/^(?:a|attach.*)$/.test(subcommand)) return true;
   return /^new/.test(subcommand) && !rest.includes('-d') && !args.some((arg) => /^-[VC]+$/.test(arg));
