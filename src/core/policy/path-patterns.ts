@@ -1,6 +1,5 @@
 import { mayMatch } from './paths.js';
 
-/** A compiled pattern of paths. */
 interface CompiledPattern {
   /** Start of the pattern: at the root, in any home directory, or as a name in any directory. */
   readonly base: 'root' | 'home' | 'any';
@@ -83,7 +82,6 @@ export function comparePath(path: string, home: string | undefined, isGlob = fal
   return { segments, belowHomes, isGlob };
 }
 
-/** Whether any pattern of the table matches the path. */
 export function isListed(path: ComparedPath, table: PathTable): boolean {
   const { segments, belowHomes, isGlob } = path;
   if (isGlob) return table.all.some((pattern) => isMatch(path, pattern));

@@ -34,7 +34,6 @@ export function isWithin(path: string, directory: string): boolean {
 /** The directory that contains an absolute, normalized path. */
 export const directoryOf = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/';
 
-/** The last component of a path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Longest pattern that is evaluated, in characters: a longer one counts as matching. */

@@ -28,10 +28,8 @@ export interface ProgramFamily {
   readonly substitutions?: readonly PlainSubstitution[];
 }
 
-/** Spec of a program that only shows information. */
 const READ_ONLY: ProgramSpec = { class: 'read', operands: { first: [], others: ROLES.text, last: [] } };
 
-/** What families say, joined. */
 interface Known {
   readonly entries: ReadonlyMap<string, ProgramEntry>;
   readonly traits: ReadonlyMap<ProgramTrait, ReadonlySet<string>>;
@@ -106,7 +104,6 @@ export class ProgramCatalog {
     return this.#known.withSubcommands.has(name);
   }
 
-  /** Whether it is known what a program does. */
   isKnown(name: string): boolean {
     const { spec, wrapper } = this.entryOf(name) ?? {};
     return (spec ?? wrapper) !== undefined;

@@ -73,7 +73,6 @@ export interface WrapperSpec {
   readonly asks?: readonly string[];
 }
 
-/** All that is known of a program, or of its subcommand or option that runs another program. */
 export interface ProgramEntry {
   readonly spec?: ProgramSpec;
   readonly wrapper?: WrapperSpec;
@@ -98,7 +97,6 @@ export interface ProgramEntries {
   readonly groups: readonly (readonly string[])[];
 }
 
-/** A line with those below it that are indented further. */
 interface Line {
   readonly text: string;
   readonly number: number;
@@ -149,7 +147,6 @@ function patternIn(text: string): RegExp {
   return new RegExp(text.slice(1, end), text.slice(end + 1));
 }
 
-/** An entry, as it is collected from its lines. */
 interface Draft {
   readonly options: Record<string, OptionSpec>;
   readonly subcommands: Record<string, ProgramSpec>;
@@ -170,7 +167,6 @@ class EntryReader {
   readonly #groups: (readonly string[])[] = [];
   /** Specs of subcommands by their lines, with the operands of the program around them. */
   readonly #specs = new Map<Line, { readonly outer: string; readonly spec: ProgramSpec }>();
-  /** Lines of the entries, for `like`. */
   readonly #lines = new Map<string, Line>();
 
   constructor(rules: EntryRules) {
@@ -327,7 +323,6 @@ class EntryReader {
   }
 }
 
-/** Facts that need nothing but their own line. */
 const FACTS: Readonly<Record<string, (draft: Draft, rest: string, line: Line) => void>> = {
   stops: (draft) => {
     draft.spec.stopsAtOperand = true;
@@ -359,7 +354,6 @@ const FACTS: Readonly<Record<string, (draft: Draft, rest: string, line: Line) =>
   },
 };
 
-/** Facts that are a function of the family. */
 const isNamed = (fact: string): fact is 'prints' | 'lists' | 'finds' | 'enters' =>
   /^(?:prints|lists|finds|enters)$/.test(fact);
 

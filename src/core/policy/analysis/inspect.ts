@@ -306,7 +306,6 @@ class Inspector implements AnalysisContext, Inspection {
   }
 }
 
-/** Placeholder for a command while it is being judged. */
 const PENDING: JudgedCommand = {
   text: '',
   program: undefined,

@@ -40,7 +40,6 @@ export function judgeSimpleCommand(command: SimpleCommand, scope: Scope, inquiry
   return subject.result();
 }
 
-/** What the name of a program is taken for. */
 function describeProgram({ inquiry }: CommandAnalysis, program: string | undefined): string {
   if (program === undefined) return 'a program that is known only at run time';
   const { wrapper, spec } = inquiry.programs.entryOf(program) ?? {};
@@ -66,7 +65,6 @@ function judgeNamed(subject: CommandAnalysis, calledAs: string, program: string)
   else judgeFileAsProgram(subject, calledAs);
 }
 
-/** Judges a program by what the tables say about it. */
 function judgeByTables(subject: CommandAnalysis, program: string): void {
   const wrapper = subject.inquiry.programs.entryOf(program)?.wrapper;
   if (wrapper) {
@@ -201,7 +199,6 @@ function withArguments(body: string, args: readonly Argument[]): string | undefi
 const PARAMETER = /\$(?:[@*]|\{[@*]\}|\{?([1-9])\}?)/.source;
 const PARAMETERS = new RegExp(`(?<![\\w"'=/])(?:"${PARAMETER}"|${PARAMETER})(?![\\w"'/])`, 'g');
 
-/** Judges the text of an alias, if the name is one. */
 function judgeAlias(subject: CommandAnalysis, name: string, scope: Scope): void {
   const { inquiry, command } = subject;
   const alias = inquiry.findAlias(name);

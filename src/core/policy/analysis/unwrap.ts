@@ -20,19 +20,16 @@ const elsewhere = ({ scope }: CommandAnalysis): Scope => ({
   stdin: undefined,
 });
 
-/** Input that leaves this machine. */
 function judgeSentInput(subject: CommandAnalysis, label: string): void {
   const { stdin } = subject.command;
   if (stdin && !isOfClient(stdin)) subject.add('exfiltration', `${label} sends its input to another machine`);
 }
 
-/** Input that a shell of this machine runs. */
 function judgeShellInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
   if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
   else subject.addSideEffect('obfuscated', `a shell of ${label} runs the input, which cannot be judged`);
 }
 
-/** Input that another machine runs as commands. */
 function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
   if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
   if (stdin.kind === 'unknown' && stdin.isOfClient === true)
@@ -122,9 +119,7 @@ function splitInputs(
   return end === -1 ? { words, hasInputs: false } : { words: words.slice(0, end), hasInputs: true };
 }
 
-/** The call of a wrapper, after its options and the operands that it skips. */
 interface WrapperCall {
-  /** Assignments and the command. */
   readonly words: readonly Argument[];
   /** An option is text that it runs. */
   readonly hasText: boolean;
@@ -188,7 +183,6 @@ function scopeOf(subject: CommandAnalysis, { isElsewhere }: WrapperSpec, directo
   return directory ? inDirectory(subject, directory) : subject.scope;
 }
 
-/** A wrapper without a command. */
 function judgeBare(
   subject: CommandAnalysis,
   label: string,
@@ -253,9 +247,7 @@ function takeVariables(words: readonly Argument[]): readonly Assignment[] {
   return assignments;
 }
 
-/** The command that a wrapper runs. */
 interface WrappedCommand {
-  /** Name of the wrapper, or its name and subcommand. */
   readonly label: string;
   readonly spec: WrapperSpec;
   readonly words: readonly Argument[];

@@ -121,7 +121,6 @@ export class Walk {
     });
   }
 
-  /** Walks through the text. */
   run(script: ParsedScript): void {
     const { directories, stdin, nesting } = this.#scope;
     this.#visit(script, { directories, stdin, nesting });

@@ -423,7 +423,6 @@ const printed: KnownOutput = ({ args }) => {
   return format === undefined || format.startsWith('-') ? undefined : formatted(format, rest);
 };
 
-/** Names may have another meaning afterwards. */
 function judgeChangesNames({ inquiry }: CommandAnalysis): void {
   inquiry.noteNamesChange();
 }
@@ -436,7 +435,6 @@ function judgeHash(subject: CommandAnalysis): void {
   subject.inquiry.noteNamesChange();
 }
 
-/** Commands that shells run internally. */
 export const BUILTINS: ProgramFamily = {
   name: 'builtins',
   entries: ENTRIES,

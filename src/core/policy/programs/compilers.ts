@@ -65,7 +65,6 @@ function judgeGo(subject: CommandAnalysis): void {
   });
 }
 
-/** Compilers, and tools of languages whose programs are built before they run. */
 export const COMPILERS: ProgramFamily = {
   name: 'compilers',
   entries: ENTRIES,

@@ -199,7 +199,6 @@ function judgeLoad(subject: CommandAnalysis): void {
     subject.add('obfuscated', `${subject.program ?? 'it'} loads an image from another machine`);
 }
 
-/** Containers, virtual machines, clusters, and the infrastructure below them. */
 export const CONTAINERS: ProgramFamily = {
   name: 'containers',
   entries: ENTRIES,

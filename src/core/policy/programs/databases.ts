@@ -85,7 +85,6 @@ const READ_ONLY_STATEMENT =
 const SIDE_EFFECTS =
   /\b(?:into\s+(?:out|dump)file|load_file|pg_\w+|lo_\w+|dblink|copy|program|load_extension|writefile|readfile|edit|sleep)\b/i;
 
-/** Commands of redis-cli that only read. */
 const READ_ONLY_REDIS = /^(?:get|keys|ttl|info|ping|scan|type|exists|[^a-z].*)$/i;
 
 const isReadOnly = (statement: string): boolean => READ_ONLY_STATEMENT.test(statement) && !SIDE_EFFECTS.test(statement);
@@ -96,7 +95,6 @@ function judgeStatement(subject: CommandAnalysis, { value, text }: Argument): vo
     subject.add('obfuscated', `${subject.program ?? 'it'} runs statements that cannot be judged: ${text}`);
 }
 
-/** The statements on standard input. */
 function judgeInput(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const isHarmless = !stdin || stdin.kind === 'file' || (stdin.kind === 'text' && isReadOnly(stdin.text));
@@ -112,7 +110,6 @@ function judgeRedis(subject: CommandAnalysis, { args }: ProgramCall, { options =
   judgeInput(subject);
 }
 
-/** Clients of databases. */
 export const DATABASES: ProgramFamily = {
   name: 'databases',
   entries: ENTRIES,

@@ -282,7 +282,6 @@ function judgeMake(subject: CommandAnalysis): void {
   if (isRead && command.stdin) subject.add('obfuscated', 'make runs a makefile from its input');
 }
 
-/** Package managers and builders. */
 export const DEVELOPMENT: ProgramFamily = {
   name: 'development',
   entries: ENTRIES,

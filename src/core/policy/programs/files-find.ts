@@ -35,7 +35,6 @@ function startsOf(args: readonly Argument[]): readonly Argument[] {
   return (firstTest === -1 ? args : args.slice(0, firstTest)).filter(({ shape }) => !shape.startsWith('-'));
 }
 
-/** Judges an action that runs no command. */
 function judgeAction(
   subject: CommandAnalysis,
   name: string,
@@ -94,7 +93,6 @@ function namesSought(args: readonly Argument[]): readonly string[] {
   return at === -1 || isWide || name === undefined ? [] : [name];
 }
 
-/** The files that `find` names. */
 export const foundBelow = (args: readonly Argument[]): ListedBelow => ({
   places: startsOf(args),
   patterns: namesSought(args),

@@ -11,14 +11,11 @@ const TAKES_LINE = '#aicrRbtT:lLqQvwWe';
 /** Those of them whose argument also ends at a semicolon or a brace. */
 const ENDS_AT_SEMICOLON = 'btTlLqQv:';
 
-/** Commands without an argument. */
 const PLAIN = '=dDgGhHnNpPxzF';
 
-/** A command that was read. */
 interface SedCommand {
   /** What it does beyond editing text. */
   readonly effects: readonly string[];
-  /** The script after it. */
   readonly rest: string;
 }
 

@@ -33,7 +33,6 @@ function judgeArchive(subject: CommandAnalysis, archive: Argument, parsed: Parse
     );
 }
 
-/** The files that tar packs, or compares. */
 function judgePacked(subject: CommandAnalysis, call: ParsedArguments): void {
   const isPacking = hasOption(call, '-c', '--create', '-r', '--append', '-u', '--update');
   const directory = valueOfOption(call, '-C', '--directory');
@@ -44,7 +43,6 @@ function judgePacked(subject: CommandAnalysis, call: ParsedArguments): void {
   }
 }
 
-/** A list with the names of files. */
 export function judgeNames(subject: CommandAnalysis, list: Argument): void {
   if (list.value === '-') readNamedFiles(subject);
   else subject.read(unknownArgument(list.text));

@@ -248,7 +248,6 @@ function judgeInstalledMode(subject: CommandAnalysis, call: ProgramCall): void {
   if (mode && SET_ID.test(mode.shape)) subject.add('privilege', 'install sets the set-user-ID or set-group-ID bit');
 }
 
-/** Judges the files that are copied, moved or linked. */
 function judgeSources(subject: CommandAnalysis, { sources, target }: Copies, isRecursive: boolean): void {
   for (const source of sources) {
     if (target) noteCopied(subject, source, target);
@@ -297,7 +296,6 @@ function judgeMoved(subject: CommandAnalysis, source: Argument, target: Argument
   for (const path of resolvePath(source.value, subject.scope.directories)) judgeMovedPath(subject, source, path);
 }
 
-/** Judges one path that a moved file may have. */
 function judgeMovedPath(subject: CommandAnalysis, source: Argument, path: Directory): void {
   const { facts } = subject.inquiry;
   const kind = kindOf(path, facts);

@@ -267,7 +267,6 @@ function judgeClean(subject: CommandAnalysis, { args, options, operands }: Progr
   subject.addDiscarded('git clean discards work', isPlain && sparesGit ? files : []);
 }
 
-/** `submodule foreach`: the words are joined to a text for a shell. */
 function judgeForeach(subject: CommandAnalysis, { args }: ProgramCall): void {
   const words = args.filter(({ shape }) => shape !== '--recursive' && shape !== '--quiet');
   const unknown = words.find(({ value }) => value === undefined);
@@ -329,12 +328,10 @@ function readsConfig(call: ProgramCall, verb: string, names: readonly Argument[]
 
 const mayRunProgram = ({ value }: Argument): boolean => value === undefined || RUNNING_SETTING.test(value);
 
-/** `bisect run`: the words are a command. */
 function judgeCommand(subject: CommandAnalysis, { args }: ProgramCall): void {
   subject.runWords(args);
 }
 
-/** git. */
 export const GIT: ProgramFamily = {
   name: 'git',
   entries: ENTRIES,

@@ -279,14 +279,12 @@ const OWN_PROGRAM = /(?:^|\/)(?:dist\/main\.js|dist\/shell-adapter\.cjs|shell-ad
 /** Scripts of frameworks that have a table of their own. */
 const MANAGER = /(?<![^/])(?:artisan|manage\.py)$/;
 
-/** Judges a script that is a program with a table. */
 function judgeKnownScript(subject: CommandAnalysis, script: Argument, args: readonly Argument[]): void {
   const path = script.value ?? '';
   const name = OWN_PROGRAM.test(path) ? 'shell-adapter' : MANAGER.exec(path)?.[0];
   if (name !== undefined) subject.runWords([literal(name), ...args]);
 }
 
-/** The operand that names the script. */
 function scriptOf({ args, program }: CommandAnalysis, { operands }: ParsedArguments): Argument | undefined {
   const head = args.find(({ shape }) => shape === '--' || !shape.startsWith('-'));
   // php: the words after `--` are arguments of the script, which is read from standard input.
@@ -366,7 +364,6 @@ function judgePerl(subject: CommandAnalysis): void {
   if (!judgeTextEditing(subject)) judgeProgram(subject, PERL, 'perl');
 }
 
-/** Programs that run code of their own languages, and debuggers. */
 export const INTERPRETERS: ProgramFamily = {
   name: 'interpreters',
   entries: ENTRIES,

@@ -7,7 +7,6 @@ import { type Argument, literal } from '../words/argument.js';
 /** Sockets of services that give full control over this machine. */
 const CONTROL_SOCKET = /(?:^|[:=/])(?:docker|containerd|crio|podman|dockershim|libvirt-sock|private)(?:\.sock)?$/;
 
-/** Adds a finding for talking to such a socket. */
 function judgeControlSocket(subject: CommandAnalysis, socket: Argument): void {
   if (socket.value === undefined || CONTROL_SOCKET.test(socket.value))
     subject.add(
@@ -122,7 +121,6 @@ const CHANGING =
 const REVEALING =
   /^(?:get-secret-value|get-login-password|get-password-data|print-access-token|print-identity-token|get-access-token|get-session-token|get-credentials|get-parameters?(?:-by-path)?)$/;
 
-/** Command-line clients of cloud providers. */
 export function judgeCloud(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const label = subject.program ?? 'it';
@@ -151,7 +149,6 @@ function judgeLocalCopy(subject: CommandAnalysis): void {
   if (target && operands.length > 2) judgeInto(subject, target, operands.slice(0, -1), true);
 }
 
-/** The remote store to which files are copied. */
 function remoteTarget(words: readonly string[]): string | undefined {
   const last = words.at(-1) ?? '';
   return words.some((word) => COPYING.test(word)) && REMOTE_STORE.test(last) ? last : undefined;

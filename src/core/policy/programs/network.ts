@@ -227,7 +227,6 @@ msfconsole mosh-client:
   e.g. mosh-client: interactive
 `;
 
-/** Programs that communicate with other machines. */
 export const NETWORK: ProgramFamily = {
   name: 'network',
   entries: ENTRIES,

@@ -13,11 +13,9 @@ import { READING } from './reading.js';
 import { EDITORS, SHELLS } from './shells.js';
 import { SYSTEM } from './system.js';
 
-/** All families. A new one needs a place here. */
 export const FAMILIES: readonly ProgramFamily[] = [
   ...[SHELLS, BUILTINS, LAUNCHERS, READING, FILES, EDITORS, GIT],
   ...[NETWORK, SYSTEM, DEVELOPMENT, COMPILERS, INTERPRETERS, DATABASES, CONTAINERS, AGENTS],
 ];
 
-/** Everything that is known about programs. */
 export const PROGRAMS = new ProgramCatalog(FAMILIES);

@@ -192,7 +192,6 @@ function judgeDc(subject: CommandAnalysis, { args }: ProgramCall): void {
   if (!isKnown || args.some(({ shape }) => shape.includes('!'))) subject.add('obfuscated', 'dc may run commands');
 }
 
-/** Programs that only read. */
 export const READING: ProgramFamily = {
   name: 'reading',
   entries: ENTRIES,

@@ -119,7 +119,6 @@ function judgeZshNames(subject: CommandAnalysis, { shape }: Argument): void {
     subject.addSideEffect('obfuscated', 'the command for zsh changes where zsh finds programs');
 }
 
-/** Judges a script that an operand names. */
 function judgeScript(subject: CommandAnalysis, label: string, script: Argument): void {
   const path = script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape;
   if (DESCRIPTOR.test(path))
@@ -157,7 +156,6 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
   }
 }
 
-/** Command shells. */
 export const SHELLS: ProgramFamily = {
   name: 'shells',
   entries: ENTRIES,

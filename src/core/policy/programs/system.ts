@@ -444,7 +444,6 @@ function judgeKill(subject: CommandAnalysis): void {
   for (const target of targets) if (target.shape !== '--') judgeTarget(subject, target);
 }
 
-/** The signal with its option, and the processes. */
 function readCall(args: readonly Argument[]): { readonly signal: string; readonly targets: readonly Argument[] } {
   const [{ shape: first } = { shape: '' }, second] = args;
   if (first === '-s' || first === '-n') return { signal: `${first} ${second?.shape ?? ''}`, targets: args.slice(2) };

@@ -127,7 +127,6 @@ function ruleOf(name: string, { facts, programs }: AnalysisContext): VariableRul
   return VARIABLE_RULES.find(({ names }) => names.test(name)) ?? programs.variableRuleOf(name);
 }
 
-/** Judges the variables that a command sets. */
 export function judgeAssignments(subject: CommandAnalysis, assignments: readonly Assignment[]): void {
   for (const assignment of assignments) judgeAssignment(subject, assignment);
 }

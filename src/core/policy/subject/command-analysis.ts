@@ -110,7 +110,6 @@ const isEssential = (path: string, { isGlob }: Argument, facts: AnalysisFacts): 
 /** Placeholder for a part of a shell text that is known only at run time. The rest is still judged. */
 const UNKNOWN_TEXT = '$unknown';
 
-/** The analysis of one command: its words and the findings about it. */
 export class CommandAnalysis {
   readonly command: SimpleCommand;
   readonly scope: Scope;
@@ -132,7 +131,6 @@ export class CommandAnalysis {
     this.program = program;
   }
 
-  /** Arguments of the command, without its name. */
   get args(): readonly Argument[] {
     return this.command.args;
   }
@@ -149,12 +147,10 @@ export class CommandAnalysis {
     if (!isKnown) this.#words.push({ word: shorten(word), takenFor });
   }
 
-  /** Whether a finding of this class exists. */
   hasFound(commandClass: CommandClass): boolean {
     return this.#findings.has(commandClass);
   }
 
-  /** Adds a finding about the program. */
   add(commandClass: CommandClass, reason: string): void {
     this.#findings.add({ class: commandClass, reason, isOfProgram: true });
   }
@@ -194,7 +190,6 @@ export class CommandAnalysis {
     this.addSideEffect('obfuscated', `${what} is known only at run time: ${shorten(argument.text)}`);
   }
 
-  /** Adds findings for reading a file or directory. */
   read(argument: Argument): void {
     if (argument.value === undefined) this.#hasUnknownPaths = true;
     const isPattern = argument.isGlob || argument.value === undefined;
@@ -225,7 +220,6 @@ export class CommandAnalysis {
     return names.length === 0 || names.some((name) => isSecretName(baseName(name)));
   }
 
-  /** Adds findings for creating or changing a file. */
   write(argument: Argument, isOfProgram = true): void {
     const { facts } = this.inquiry;
     for (const path of this.#pathsOf(argument)) {
@@ -258,7 +252,6 @@ export class CommandAnalysis {
     this.inquiry.written.note(file, this.scope.directories, written);
   }
 
-  /** Adds findings for deleting or moving away a file or directory. */
   remove(argument: Argument, what: string, isRecursive: boolean): void {
     for (const path of this.#pathsOf(argument)) {
       if (path === undefined) this.addSideEffect('destructive', describeUnknownRemoval(argument, what));
@@ -272,7 +265,6 @@ export class CommandAnalysis {
     this.#findings.add({ class: 'destructive', reason, isOfProgram: true, ...(losses && { losses }) });
   }
 
-  /** Records a file whose content the command runs. */
   noteScript(script: Argument): void {
     for (const path of this.#pathsOf(script)) if (path !== undefined) this.#scripts.add(path);
   }
@@ -282,14 +274,12 @@ export class CommandAnalysis {
     this.#repositories = directories.filter((directory) => directory !== undefined);
   }
 
-  /** Judges shell text that the command runs. */
   runText(argument: Argument, what: string, stdin = this.command.stdin, scope = this.scope): void {
     if (argument.value === undefined || argument.isSample) this.addUnknown(argument, what);
     const text = argument.value ?? argument.shape.replaceAll(UNKNOWN, UNKNOWN_TEXT);
     this.inquiry.judgeText(text, { ...scope, stdin });
   }
 
-  /** Judges a command that this one runs, given as its words. */
   runWords(words: readonly Argument[], changes: Partial<SimpleCommand> = {}, scope = this.scope): void {
     const [name, ...args] = words;
     const text = words.map((word) => word.text).join(' ');
@@ -300,7 +290,6 @@ export class CommandAnalysis {
     );
   }
 
-  /** The verdict on the command. */
   result(): JudgedCommand {
     const { name, args, text } = this.command;
     return {

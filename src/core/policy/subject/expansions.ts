@@ -10,7 +10,6 @@ const ARITHMETIC_TESTS = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 /** A subscript that runs a command when it is evaluated, as in `a[$(reboot)]`. */
 export const HIDDEN_COMMAND = /\[[^\]]*(?:\$\(|`|\$\{)/;
 
-/** What the judges of expansions use. */
 interface ExpansionContext {
   readonly inquiry: AnalysisContext;
   readonly numbers: Variables;
@@ -117,7 +116,6 @@ function judgeSubscriptText(subscript: string, position: number, context: Expans
   else if (context.numbers.isUnknownText(subscript, position)) noteEvaluated(subscript, context);
 }
 
-/** Judges the arguments of `let`, which are expressions. */
 function judgeLet({ suffix }: Command, inquiry: AnalysisContext, numbers: Variables): void {
   for (const part of suffix) {
     const unknown = part.type === 'Word' ? numbers.unknownOfLet(part) : undefined;

@@ -55,7 +55,6 @@ const OWN_CALLS: Readonly<Record<string, RegExp>> = {
   expect: TCL,
   tclsh: TCL,
 };
-/** Quoted texts of a program. */
 const QUOTED = /"([^"\n]{1,256})"|'([^'\n]{1,256})'|`([^`\n]{1,256})`/g;
 /** Most calls and texts that are looked at. */
 const MAX_PARTS = 32;
@@ -82,11 +81,9 @@ function textsRunBy(source: string): readonly string[] {
   return [...calls, ...lists, ...[...source.matchAll(EXECUTED_TEXT)].map(oneOf)].filter((text) => /\w/.test(text));
 }
 
-/** The group of a match that is there. */
 const oneOf = ([, ...groups]: RegExpMatchArray): string =>
   groups.find((group: string | undefined) => group !== undefined) ?? '';
 
-/** The quoted texts in a part of a program. */
 const quotedIn = (text: string): readonly string[] => [...text.matchAll(QUOTED)].map(oneOf);
 
 /** A text that may be a command: only what certainly matters counts. */
@@ -118,7 +115,6 @@ const STDIN_NAMES = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])
 /** A file name that denotes an open file descriptor. */
 export const DESCRIPTOR = /^\/(?:dev|proc\/[^/]+)\/fd\//;
 
-/** Whether a file name denotes standard input. */
 export const isInputName = (name: string | undefined): boolean =>
   name !== undefined && STDIN_NAMES.has(name.startsWith('/') ? normalizePath(name, '/') : name);
 

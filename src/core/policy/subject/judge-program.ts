@@ -12,7 +12,6 @@ import { addEffect, judgeOperands, judgeOption, takeOptions } from './roles.js';
 /** Options of many programs with which the input names the files that they read. */
 const NAMED_BY_INPUT = /^(?:--files0?-from(?:=|$)|--stdin-paths$|-@$)/;
 
-/** Judges a program by its entry in the tables. */
 export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label: string, args = subject.args): void {
   const { subcommands } = spec;
   const call = judgeOwn(subject, spec, label, args);
@@ -71,7 +70,6 @@ function judgeWord(subject: CommandAnalysis, rule: WordRule, { args, operands }:
   );
 }
 
-/** Judges the options of a program, and the arguments that may be one. */
 function judgeOptions(subject: CommandAnalysis, spec: ProgramSpec, parsed: ParsedArguments, label: string): void {
   for (const { name, spec: option, value } of parsed.options)
     if (option) judgeOption(subject, option, `${label} ${name}`, value);
@@ -83,7 +81,6 @@ function judgeOptions(subject: CommandAnalysis, spec: ProgramSpec, parsed: Parse
   }
 }
 
-/** A program with subcommands. */
 type SpecOfSubcommands = ProgramSpec & Required<Pick<ProgramSpec, 'subcommands'>>;
 
 /** Judges the likeliest subcommand, and every other word that may be one if it is known. */
@@ -151,7 +148,6 @@ const HOOK =
 /** Kinds of places that a program without a table may change unasked. */
 const ORDINARY: ReadonlySet<PathKind> = new Set(['workspace', 'scratch', 'harmless', 'unknown']);
 
-/** The options of a command that resemble `name`, with their values. */
 function* optionsLike({ args }: CommandAnalysis, name: RegExp): Generator<{ option: string; value: Argument }> {
   for (const [index, arg] of args.entries()) {
     const [option = '', file] = /^(--?\w[\w-]*)(?:=(.*))?$/s.exec(arg.shape)?.slice(1) ?? [];
@@ -254,7 +250,6 @@ function pathsElsewhere({ inquiry, scope }: CommandAnalysis, { value, isGlob }: 
   );
 }
 
-/** Whether a path leads out of the workspace, to a place that matters. */
 function isElsewhere({ inquiry, scope }: CommandAnalysis, { value, isGlob }: Argument): boolean {
   const paths = value === undefined ? [] : resolvePath(value, scope.directories);
   return paths.some((path) => !ORDINARY.has(kindOf(path, inquiry.facts, isGlob)));
@@ -266,7 +261,6 @@ const WRITING = new Set(['>', '>>', '>|', '&>', '&>>', '<>', '>&']);
 /** A file descriptor number, or the closing mark. */
 const DESCRIPTOR = /^(?:\d+-?|-)$/;
 
-/** Judges the files that a command's redirections open. */
 export function judgeRedirects(subject: CommandAnalysis): void {
   const { command } = subject;
   for (const { operator, target } of command.redirects) {

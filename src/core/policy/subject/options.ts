@@ -101,7 +101,6 @@ const lookUp = (options: Options, name: string): OptionSpec | undefined =>
 const severityOf = (spec: OptionSpec | undefined): number =>
   (spec?.class ? 2 : 0) + (spec?.value?.risk === 'executes' ? 4 : spec?.value?.risk === 'writes' ? 1 : 0);
 
-/** Whether one of the options is given. */
 export const hasOption = ({ options }: ParsedArguments, ...names: readonly string[]): boolean =>
   options.some(({ name }) => names.includes(name));
 
@@ -113,7 +112,6 @@ export const valueOfOption = ({ options }: ParsedArguments, ...names: readonly s
 export const isHarmlessValue = ({ harmless }: OptionSpec, value: Argument | undefined): boolean =>
   value?.value !== undefined && harmless?.test(value.value) === true;
 
-/** The end of an argument as a separate argument. */
 export function tailOf(arg: Argument, from: number): Argument {
   const shape = arg.shape.slice(from);
   return { ...arg, shape, value: shape.includes(UNKNOWN) ? undefined : shape };

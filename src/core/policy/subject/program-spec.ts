@@ -6,7 +6,6 @@ import { type OperandRoles, type Role, ROLES } from './roles.js';
 /** Class of an effect; one that is `fatal` is destructive, and cannot be undone. */
 export type EffectClass = CommandClass | 'fatal';
 
-/** Effect of an option. */
 export interface OptionSpec {
   /** Class of the command with this option. */
   readonly class?: EffectClass;
@@ -23,7 +22,6 @@ export interface OptionSpec {
   readonly isLast?: boolean;
 }
 
-/** An option in a command's arguments. */
 export interface GivenOption {
   readonly name: string;
   readonly spec: OptionSpec | undefined;
@@ -58,7 +56,6 @@ export interface WordRule {
   readonly reason: string;
 }
 
-/** Knowledge about a program. */
 export interface ProgramSpec {
   /** The least that the program does. */
   readonly class: EffectClass;

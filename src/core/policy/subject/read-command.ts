@@ -13,7 +13,6 @@ import {
 } from '../words/argument.js';
 import type { Assignment, Redirect, SimpleCommand, Stdin } from '../words/simple-command.js';
 
-/** Creates a simple command from its syntax node. */
 export function readCommand(
   node: Command,
   source: string,
@@ -41,7 +40,6 @@ export function readCommand(
   };
 }
 
-/** Files that redirections open, and the resulting standard input. */
 interface OpenedFiles {
   readonly redirects: readonly Redirect[];
   readonly stdin: Stdin | undefined;
@@ -136,7 +134,6 @@ export function outputOf(
   return inquiry.programs.entryOf(name.value)?.prints?.({ args, stdin });
 }
 
-/** The values of arguments; undefined when one is unknown. */
 export function knownValues(args: readonly Argument[]): readonly string[] | undefined {
   const known = args.flatMap(({ value, isGlob, isSample }) =>
     value === undefined || isGlob || isSample ? [] : [value],
@@ -185,7 +182,6 @@ const HARMLESS_KEYS = /^[\x03\x04\x1a\x1c\r\n]*$/;
 /** Whether the input only consists of keys that execute nothing on their own. */
 export const isHarmlessTyping = (text: string): boolean => HARMLESS_KEYS.test(text);
 
-/** A line being typed: the text since the last line end. */
 interface TypedLine {
   /** The lines that are now complete, each with its end; empty when none is. */
   readonly finished: string;

@@ -138,7 +138,6 @@ function judgeMount(subject: CommandAnalysis, word: Argument, label: string): vo
   subject.add('privilege', `${label} gives a container access to files of this machine`);
 }
 
-/** Whether a path is in the workspace. */
 export function isOwn({ inquiry, scope }: CommandAnalysis, { value }: Argument): boolean {
   const paths = value === undefined ? [undefined] : resolvePath(value, scope.directories);
   return paths.every((path) => kindOf(path, inquiry.facts) === 'workspace');

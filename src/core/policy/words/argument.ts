@@ -41,7 +41,6 @@ function range(from: number, to: number, step: number): number[] {
   return Array.from({ length: count }, (_, index) => from + Math.sign(to - from) * step * index);
 }
 
-/** Splits alternatives at the outer level. */
 function splitAtCommas(inner: string): readonly string[] {
   const parts = [''];
   let level = 0;
@@ -75,7 +74,6 @@ export const UNKNOWN = '\0';
 
 /** A word of a command, as far as it is known before run time. */
 export interface Argument {
-  /** The source text. */
   readonly text: string;
   /** The text without quotes and escapes; undefined when it is unknown before run time. A pattern stays a pattern. */
   readonly value: string | undefined;
@@ -104,7 +102,6 @@ export interface KnownValue {
 /** Returns what is known at the position of a word: variables by name, substitutions by text, such as `$(date)`. */
 export type VariableLookup = (name: string) => KnownValue | undefined;
 
-/** An argument that is fully known. */
 export const literal = (value: string, text = value): Argument => ({
   text,
   value,
@@ -117,14 +114,12 @@ export const literal = (value: string, text = value): Argument => ({
   isSample: false,
 });
 
-/** An argument of which nothing is known. */
 export const unknownArgument = (text: string): Argument => ({
   ...literal(UNKNOWN, text),
   value: undefined,
   maySplit: true,
 });
 
-/** The part of a word that has been read so far. */
 interface Draft {
   shape: string;
   isGlob: boolean;

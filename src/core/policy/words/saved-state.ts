@@ -9,7 +9,6 @@ export interface ShellNames {
   readonly aliases: ReadonlyMap<string, string>;
   /** Functions with their bodies. */
   readonly functions: ReadonlyMap<string, string>;
-  /** Exported variables. */
   readonly variables: ReadonlyMap<string, string>;
   /** The list lacks some names of the shell. */
   readonly isIncomplete: boolean;
@@ -68,7 +67,6 @@ const OWN_FUNCTION = /^(?:__sa_\w+|exit|bye)$/;
  */
 export const isOwnFunction = (name: string): boolean => OWN_FUNCTION.test(name);
 
-/** A state while it is parsed. */
 interface Draft {
   readonly aliases: Map<string, string>;
   readonly functions: Map<string, string>;
@@ -92,7 +90,6 @@ export function readSavedState(text: string, shell: 'bash' | 'zsh' | 'sh' | 'fis
 /** A line of a shown variable: its name, the length of its value, and the quoted value. */
 const SHOWN = /^#value (\w+) (\d+) (.*)$/;
 
-/** A variable of a shell. */
 export interface ShownVariable {
   /** As the shell quotes it, with its length: differs whenever the value does. */
   readonly text: string;

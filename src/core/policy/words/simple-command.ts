@@ -26,20 +26,17 @@ export type Stdin =
       readonly isOfClient?: true;
     };
 
-/** An assignment to a variable. */
 export interface Assignment {
   readonly name: string;
   /** Undefined for a list or an unknown value. */
   readonly value: string | undefined;
   /** The value with a mark in place of each unknown part; undefined for a list. */
   readonly shape?: string | undefined;
-  /** Source text, including the name. */
   readonly text: string;
   /** It applies to one command only. */
   readonly isPrefix: boolean;
 }
 
-/** A redirection to or from a file. */
 export interface Redirect {
   readonly operator: string;
   readonly target: Argument | undefined;
@@ -53,18 +50,15 @@ export interface SimpleCommand {
   readonly assignments: readonly Assignment[];
   readonly redirects: readonly Redirect[];
   readonly stdin: Stdin | undefined;
-  /** Source text. */
   readonly text: string;
 }
 
-/** Context of a command within a request. */
 export interface Scope {
   /** Number of enclosing shell texts: see `POLICY_LIMITS.maxDepth`. */
   readonly depth: number;
   /** Number of enclosing substitutions: see `POLICY_LIMITS.maxNesting`. */
   readonly nesting: number;
   readonly directories: readonly Directory[];
-  /** Inherited standard input. */
   readonly stdin: Stdin | undefined;
   readonly lookup: VariableLookup;
   /** Aliases that are being expanded: an alias is not expanded within itself. */

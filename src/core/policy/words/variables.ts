@@ -44,10 +44,8 @@ const FIRST_COLUMN: Readonly<Record<string, RegExp>> = {
   awk: /^'\{ ?print \$1;? ?\}'$/,
 };
 
-/** A simple command. */
 interface Call {
   readonly name: string;
-  /** Text of its arguments. */
   readonly args: string;
 }
 
@@ -110,7 +108,6 @@ function echoedBy(text: string, { isOwnName, programs }: NamesContext, lookup: V
   return programs.entryOf(name.value)?.prints?.({ args, stdin: undefined })?.replace(/\n+$/, '');
 }
 
-/** The command of a substitution, if it is a single one without assignments. */
 function commandOf(text: string): Command | undefined {
   const [statement, ...others] = parse(text.replace(/^(?:\$\(|`)|[)`]$/g, '')).commands;
   const command = statement?.command;
@@ -153,7 +150,6 @@ interface LookupPlace {
 export class Variables {
   readonly #assigned: AssignedVariables;
   readonly #context: NamesContext;
-  /** Values that were already computed. */
   readonly #values = new Map<Assigned, KnownValue | undefined>();
   /** Variables that may have other values than numbers; undefined until that is asked. */
   #others: Set<string> | undefined;
@@ -351,7 +347,6 @@ export class Variables {
   }
 }
 
-/** Whether a word is digits, or arithmetic. */
 function isDigits({ value, parts }: Word): boolean {
   if (!parts) return /^\d+$/.test(value);
   const [part, ...others] = parts;
