@@ -98,12 +98,6 @@ export interface AnalysisFacts extends PolicyFacts {
   readonly places: ProgramPlaces;
 }
 
-/** The facts on which the classification of paths depends. */
-type PlaceFacts = Pick<
-  AnalysisFacts,
-  'home' | 'workspace' | 'scratch' | 'protectedPaths' | 'secretPaths' | 'places' | 'files'
->;
-
 const HARMLESS = compilePatterns(HARMLESS_DEVICES);
 const NETWORK = compilePatterns(NETWORK_PATHS);
 const STARTUP = compilePatterns(STARTUP_PATHS);
@@ -125,44 +119,44 @@ const KINDS: readonly PathKind[] = [
  * The kind of place of the file that is read or written at an absolute, normalized path.
  * @param isGlob whether the path is a pattern: the strictest kind counts that it may match
  */
-export const kindOf = (path: Directory, facts: PlaceFacts, isGlob = false): PathKind =>
+export const kindOf = (path: Directory, facts: AnalysisFacts, isGlob = false): PathKind =>
   path === undefined ? 'unknown' : strictestKind(path, targetOf(path, facts), facts, isGlob);
 
 /**
  * Whether a file is run or trusted later, or a directory has the name of one that holds such files. A pattern of any name
  * is not taken for one that is protected.
  */
-export function isTrustedPlace(path: string, facts: PlaceFacts, isGlob: boolean): boolean {
+export function isTrustedPlace(path: string, facts: AnalysisFacts, isGlob: boolean): boolean {
   const kind = kindOf(path, facts, isGlob);
   const isProtected = kind === 'protected' && !(isGlob && /^[*?[]/.test(baseName(path)));
   return kind === 'startup' || isProtected || isHolder(baseName(path), facts.places.startup, isGlob);
 }
 
 /** The kind of place of the directory entry that is deleted at an absolute, normalized path. */
-export const kindOfEntry = (path: string, facts: PlaceFacts): PathKind =>
+export const kindOfEntry = (path: string, facts: AnalysisFacts): PathKind =>
   strictestKind(path, entryOf(path, facts), facts, false);
 
 /** The file that is read or written at a path: where links lead. */
-export const targetOf = (path: string, { files }: Pick<PlaceFacts, 'files'>): string => files.get(path)?.target ?? path;
+export const targetOf = (path: string, { files }: AnalysisFacts): string => files.get(path)?.target ?? path;
 
 /** The directory entry that is deleted at a path: where links of its directory lead. */
-export const entryOf = (path: string, { files }: Pick<PlaceFacts, 'files'>): string => files.get(path)?.entry ?? path;
+export const entryOf = (path: string, { files }: AnalysisFacts): string => files.get(path)?.entry ?? path;
 
 /** Names a file, with the place to which a link leads. */
-export function describePath(path: string, facts: Pick<PlaceFacts, 'files'>): string {
+export function describePath(path: string, facts: AnalysisFacts): string {
   const target = targetOf(path, facts);
   return target === path ? path : `${path}, which leads to ${target}`;
 }
 
 /** The stricter kind of a path and of the place to which links lead from there. */
-function strictestKind(path: string, place: string, facts: PlaceFacts, isGlob: boolean): PathKind {
+function strictestKind(path: string, place: string, facts: AnalysisFacts, isGlob: boolean): PathKind {
   const kind = kindOfPath(path, facts, isGlob);
   if (place === path) return kind;
   const other = kindOfPath(place, facts, isGlob);
   return KINDS.indexOf(other) > KINDS.indexOf(kind) ? other : kind;
 }
 
-function kindOfPath(path: string, facts: PlaceFacts, isGlob: boolean): PathKind {
+function kindOfPath(path: string, facts: AnalysisFacts, isGlob: boolean): PathKind {
   const compared = comparePath(path, facts.home, isGlob);
   const special = specialKindOf(path, compared, facts);
   if (special) return special;
@@ -170,7 +164,7 @@ function kindOfPath(path: string, facts: PlaceFacts, isGlob: boolean): PathKind 
 }
 
 /** The kind of the directory in which a file is. */
-function kindOfPlace(path: string, compared: ComparedPath, { workspace, scratch }: PlaceFacts): PathKind {
+function kindOfPlace(path: string, compared: ComparedPath, { workspace, scratch }: AnalysisFacts): PathKind {
   // A workspace may be anywhere, also in a system directory such as /opt, so it is checked before those.
   if (workspace !== '/' && isWithin(path, workspace)) return 'workspace';
   if (scratch.some((directory) => isWithin(path, directory))) return 'scratch';
@@ -180,7 +174,7 @@ function kindOfPlace(path: string, compared: ComparedPath, { workspace, scratch 
 }
 
 /** The kind of a file that has a meaning of its own, whatever directory it is in. */
-function specialKindOf(path: string, compared: ComparedPath, facts: PlaceFacts): PathKind | undefined {
+function specialKindOf(path: string, compared: ComparedPath, facts: AnalysisFacts): PathKind | undefined {
   if (isListed(compared, HARMLESS)) return 'harmless';
   if (isListed(compared, NETWORK)) return 'network';
   const isProtected = (directory: string) =>
@@ -194,13 +188,13 @@ function specialKindOf(path: string, compared: ComparedPath, facts: PlaceFacts):
 const isSystemDirectory = (path: string): boolean => path === '/' || path === '/dev';
 
 /** Whether a file contains credentials; a pattern, whether it may match one. */
-export function isSecret(path: string, facts: PlaceFacts, isGlob = false): boolean {
+export function isSecret(path: string, facts: AnalysisFacts, isGlob = false): boolean {
   if (facts.files.get(path)?.isKey === true || isSecretPath(path, facts, isGlob)) return true;
   const target = targetOf(path, facts);
   return target !== path && isSecretPath(target, facts, isGlob);
 }
 
-function isSecretPath(path: string, facts: PlaceFacts, isGlob: boolean): boolean {
+function isSecretPath(path: string, facts: AnalysisFacts, isGlob: boolean): boolean {
   if (facts.secretPaths.some((own) => isWithin(path, own) || (isGlob && mayLeadTo(path, own)))) return true;
   const compared = comparePath(path, facts.home, isGlob);
   return isListed(compared, SECRET) && (isGlob || !isListed(compared, PUBLIC));
@@ -225,10 +219,10 @@ export interface TreeFilter {
  * Whether files with credentials are below a directory.
  * @param seesHidden false for programs that leave out hidden files and directories
  */
-export const containsSecret = (path: string, facts: PlaceFacts, seesHidden = true): boolean =>
+export const containsSecret = (path: string, facts: AnalysisFacts, seesHidden = true): boolean =>
   [path, targetOf(path, facts)].some((place) => isAboveSecret(place, facts, seesHidden));
 
-function isAboveSecret(path: string, facts: PlaceFacts, seesHidden: boolean): boolean {
+function isAboveSecret(path: string, facts: AnalysisFacts, seesHidden: boolean): boolean {
   // A walk through the workspace is ordinary, whatever the adapter keeps there.
   if (facts.secretPaths.some((own) => isWithin(own, path) && !isWithin(own, facts.workspace))) return true;
   const isAboveHome = facts.home !== undefined && isWithin(facts.home, path) && facts.home !== path;
@@ -253,20 +247,20 @@ export const isSecretName = (name: string): boolean =>
   SECRET_NAMES.some((known) => mayMatch(known, name) || mayMatch(name, known));
 
 /** Whether an absolute, normalized path is required for the machine to work. */
-export function isCritical(path: string, facts: PlaceFacts): boolean {
+export function isCritical(path: string, facts: AnalysisFacts): boolean {
   // On the hot path: called for every path of every command.
   return path === facts.home || CRITICAL.has(path) || /^\/(?:home|Users)\/[^/]+$/.test(path);
 }
 
 /** Whether a pattern may match a critical directory, or everything in one. */
-export function mayBeCritical(pattern: string, facts: PlaceFacts): boolean {
+export function mayBeCritical(pattern: string, facts: AnalysisFacts): boolean {
   const directory = pattern.slice(0, pattern.lastIndexOf('/')) || '/';
   if (isCritical(directory, facts) && mayMatch(baseName(pattern), 'any-name-at-all')) return true;
   return atHome(CRITICAL_DIRECTORIES, facts).some((critical) => mayMatch(pattern, critical));
 }
 
 /** Whether a path is one file in a scratch directory, which every program may overwrite. */
-export const isScratchFile = (path: string, facts: PlaceFacts, isGlob: boolean): boolean =>
+export const isScratchFile = (path: string, facts: AnalysisFacts, isGlob: boolean): boolean =>
   !isGlob && kindOfEntry(path, facts) === 'scratch' && !facts.scratch.includes(path);
 
 /** Block devices and memory: writing to them destroys their content. */
@@ -276,7 +270,7 @@ export function isRawDevice(path: string): boolean {
   );
 }
 
-function atHome(patterns: PathPatterns, { home }: PlaceFacts): readonly string[] {
+function atHome(patterns: PathPatterns, { home }: AnalysisFacts): readonly string[] {
   return patterns.flatMap((pattern) => {
     if (!pattern.startsWith('~')) return [pattern];
     return home === undefined ? [] : [home + pattern.slice(1)];

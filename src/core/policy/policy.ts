@@ -201,10 +201,13 @@ export function addFinding(policy: Policy, verdict: PolicyVerdict, finding: Find
   };
 }
 
-/** A reason and the action that follows from it. */
-interface Decision {
+interface Severity {
   readonly action: PolicyAction;
   readonly class: CommandClass;
+}
+
+/** A reason and the action that follows from it. */
+interface Decision extends Severity {
   readonly reasons: readonly string[];
   readonly causes: readonly ConfirmationCause[];
 }
@@ -283,12 +286,12 @@ function combine(decisions: readonly Decision[]): Decision {
 }
 
 /** Order by action, then by class. */
-function compare(a: Pick<Decision, 'action' | 'class'>, b: Pick<Decision, 'action' | 'class'>): number {
+function compare(a: Severity, b: Severity): number {
   if (a.action !== b.action) return stricter(a.action, b.action) === a.action ? 1 : -1;
   return rankOf(a.class) - rankOf(b.class);
 }
 
-const stricterDecision = <T extends Pick<Decision, 'action' | 'class'>>(a: T, b: T): T => (compare(a, b) >= 0 ? a : b);
+const stricterDecision = <T extends Severity>(a: T, b: T): T => (compare(a, b) >= 0 ? a : b);
 
 /** Description of the effect of each class, for a person who cannot see the command. */
 const EFFECTS: Readonly<Record<CommandClass, string>> = {

@@ -36,19 +36,15 @@ function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin)
     subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
 }
 
-/** `xargs` substitutes words for its placeholder, or appends them; `own` are its arguments without the command. */
+/** `xargs` substitutes words for its placeholder, or appends them. */
 function addWords(
   words: readonly Argument[],
-  own: readonly Argument[],
-  { command, inquiry }: CommandAnalysis,
+  options: readonly GivenOption[],
+  subject: CommandAnalysis,
 ): readonly Argument[] {
-  const marks = own.flatMap(({ shape }, index) => {
-    const [, attached] = /^(?:-[Ii]|--replace=)(.*)$/s.exec(shape) ?? [];
-    if (attached === undefined) return [];
-    return [attached === '' ? (shape === '-I' ? (own[index + 1]?.shape ?? '{}') : '{}') : attached];
-  });
-  const [mark] = marks;
-  if (mark === undefined || mark === '') return [...words, ...namesFor(words, own, { command, inquiry })];
+  const placeholder = options.find(({ name }) => /^(?:-[Ii]|--replace)$/.test(name));
+  if (!placeholder) return [...words, ...namesFor(words, options, subject)];
+  const mark = placeholder.value?.shape || '{}';
   return words.map((word) => {
     if (!word.shape.includes(mark)) return word;
     return { ...word, shape: word.shape.replaceAll(mark, UNKNOWN), value: undefined, hasSubstitution: true };
@@ -58,26 +54,23 @@ function addWords(
 /** The words that `xargs` appends, as far as its input tells them. */
 function namesFor(
   words: readonly Argument[],
-  own: readonly Argument[],
-  { command: { stdin }, inquiry }: Pick<CommandAnalysis, 'command' | 'inquiry'>,
+  options: readonly GivenOption[],
+  { command: { stdin }, inquiry }: CommandAnalysis,
 ): readonly Argument[] {
   const unknown = [unknownArgument('…')];
-  if (readsFile(own)) return unknown;
-  const known = wordsOf(stdin, delimiterOf(own));
+  if (options.some(({ name }) => name === '-a' || name === '--arg-file')) return unknown;
+  const known = wordsOf(stdin, delimiterIn(options));
   if (known) return known;
   const takesNames = stdin?.kind === 'unknown' && inquiry.programs.has(words[0]?.value ?? '', 'edits');
   return (takesNames ? stdin.names : undefined) ?? unknown;
 }
 
 /** The text between two words, if an option of `xargs` names it. */
-function delimiterOf(own: readonly Argument[]): string | undefined {
-  if (own.some(({ shape }) => /^(?:-[a-z]*0|--null)$/.test(shape))) return '\0';
-  const at = own.findIndex(({ shape }) => /^(?:-d|--delimiter)/.test(shape));
-  const value = own[at]?.shape.replace(/^(?:-d|--delimiter=?)/, '') || (own[at + 1]?.shape ?? '');
-  return at === -1 ? undefined : value.replace('\\n', '\n').replace('\\0', '\0').replace('\\t', '\t');
+function delimiterIn(options: readonly GivenOption[]): string | undefined {
+  if (options.some(({ name }) => name === '-0' || name === '--null')) return '\0';
+  const { value } = options.find(({ name }) => name === '-d' || name === '--delimiter') ?? {};
+  return value?.shape.replace('\\n', '\n').replace('\\0', '\0').replace('\\t', '\t');
 }
-
-const readsFile = (own: readonly Argument[]): boolean => own.some(({ shape }) => /^(?:-a|--a)/.test(shape));
 
 /** Programs also accept variable names that shells reject, such as `BASH_FUNC_ls%%`. */
 const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
@@ -92,7 +85,8 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   if (words.length > 0 && subject.isExplained)
     subject.take(words.map(({ text }) => text).join(' '), `the command that ${label} runs`);
   judgeCleared(subject, label, args, words);
-  if (words.length > 0) runWrapped(subject, { label, spec, words }, args, scopeOf(subject, spec, call.directory));
+  const { options } = parseArguments(args.slice(0, args.length - words.length), spec.options ?? {});
+  if (words.length > 0) runWrapped(subject, { label, spec, options, words }, scopeOf(subject, spec, call.directory));
   else if (hasInputs) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
   else if (!call.hasText) judgeBare(subject, label, spec, args);
 }
@@ -250,13 +244,14 @@ function takeVariables(words: readonly Argument[]): readonly Assignment[] {
 interface WrappedCommand {
   readonly label: string;
   readonly spec: WrapperSpec;
+  /** The options of the wrapper, without those of the command. */
+  readonly options: readonly GivenOption[];
   readonly words: readonly Argument[];
 }
 
-/** Judges the command that a wrapper runs; `args` are all arguments of the wrapper. */
-function runWrapped(subject: CommandAnalysis, wrapped: WrappedCommand, args: readonly Argument[], scope: Scope): void {
+function runWrapped(subject: CommandAnalysis, wrapped: WrappedCommand, scope: Scope): void {
   if (wrapped.spec.isJoined === true) runJoined(subject, wrapped, scope);
-  else runInner(subject, wrapped, args, scope);
+  else runInner(subject, wrapped, scope);
 }
 
 /** Judges words that the wrapper joins to a text for a shell. */
@@ -272,16 +267,10 @@ function runJoined(subject: CommandAnalysis, { label, spec, words }: WrappedComm
   subject.inquiry.judgeText(joined, { ...scope, stdin });
 }
 
-/** Judges words that are a program and its arguments; `args` are all arguments of the wrapper. */
-function runInner(
-  subject: CommandAnalysis,
-  { label, spec, words }: WrappedCommand,
-  args: readonly Argument[],
-  scope: Scope,
-): void {
-  const own = args.slice(0, args.length - words.length);
+/** Judges words that are a program and its arguments. */
+function runInner(subject: CommandAnalysis, { label, spec, options, words }: WrappedCommand, scope: Scope): void {
   if (spec.addsWords === true && readsFiles(subject, words[0])) readNamedFiles(subject);
-  const added = spec.addsWords === true ? addWords(words, own, subject) : words;
+  const added = spec.addsWords === true ? addWords(words, options, subject) : words;
   const [name] = added;
   if (name?.value === undefined) {
     subject.addUnknown(name ?? unknownArgument(label), `the program that ${label} runs`);

@@ -18,7 +18,7 @@ import { isOwnName, textsOf } from '../words/saved-state.js';
 import { type AnalysisContext, directoriesAfter, eitherOf } from '../words/analysis-context.js';
 import { literal, toArguments } from '../words/argument.js';
 import { stripPrefixes } from '../words/program-knowledge.js';
-import type { Scope, SimpleCommand, Stdin } from '../words/simple-command.js';
+import type { Scope, SimpleCommand, Stdin, UnknownInput } from '../words/simple-command.js';
 import { isNesting, type NestingNode } from '../words/assigned-variables.js';
 import { Variables } from '../words/variables.js';
 
@@ -30,7 +30,7 @@ function listOf(
   { name, args, redirects }: SimpleCommand,
   stdin: Stdin | undefined,
   inquiry: AnalysisContext,
-): Pick<Extract<Stdin, { kind: 'unknown' }>, 'names' | 'below'> {
+): Partial<UnknownInput> {
   const program = name?.value;
   if (program === undefined || redirects.length > 0 || isOwnName(program, inquiry)) return {};
   const { programs } = inquiry;

@@ -411,14 +411,14 @@ const enters =
     return directories.map((directory) => (directory === undefined ? undefined : normalizePath(value, directory)));
   };
 
-const echoed: KnownOutput = ({ args }) => {
+const echoed: KnownOutput = (args) => {
   const values = knownValues(args);
   // Some shells resolve escapes, others do not.
   if (!values || values.some((value) => value.includes('\\'))) return undefined;
   return `${values.filter((value, index) => index > 0 || value !== '-n').join(' ')}\n`;
 };
 
-const printed: KnownOutput = ({ args }) => {
+const printed: KnownOutput = (args) => {
   const [format, ...rest] = knownValues(args) ?? [];
   return format === undefined || format.startsWith('-') ? undefined : formatted(format, rest);
 };

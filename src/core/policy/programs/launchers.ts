@@ -43,6 +43,8 @@ xargs: read
   runs adds-words, bare read
   -I -n -P -L -d -E -s -R -J -S --max-args --max-procs --delimiter --max-chars = text
   -a --arg-file = read
+  -i --replace =? text
+  -0 --null
   is runnable
   e.g. xargs sh -c: obfuscated
 parallel: read

@@ -1,6 +1,6 @@
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { tailOf } from '../subject/options.js';
-import type { ProgramCall } from '../subject/program-spec.js';
+import { each, type ProgramCall } from '../subject/program-spec.js';
 import { judgeInto, type Role } from '../subject/roles.js';
 import { type Argument, literal } from '../words/argument.js';
 
@@ -100,47 +100,31 @@ function judgeAddress(subject: CommandAnalysis, type: string, arg: Argument, fro
 }
 
 /** The path in an address of socat: its options follow after commas. */
-function addressPath({ value, shape }: Argument, from: number): Pick<Argument, 'value' | 'shape'> {
+function addressPath(
+  { value, shape }: Argument,
+  from: number,
+): { readonly value: string | undefined; readonly shape: string } {
   const [path = ''] = shape.slice(from).split(',');
   return { shape: path, value: value === undefined ? undefined : path };
 }
 
-/** Verbs of cloud clients that delete, or that send files away. */
-const DELETING =
-  /^(?:rm|rb|del|delete|remove|destroy|purge|terminate|uninstall|deletefile|cleanup)(?:-|$)|:destroy$|-delete$/;
 const REMOTE_STORE = /^[\w-]+:/;
 
 /** Verbs that copy files to the place that is named last. */
 const COPYING = /^(?:cp|mv|sync|copy|move|copyto|upload)$/;
-/** Words after which a file is sent, or that name one to be sent. */
-const UPLOADING = /^(?:(?:--(?:body|zip-file|file|f)|upload)$|fileb?:\/\/)/;
-
-/** Verbs of cloud clients that change state, or that print credentials. */
-const CHANGING =
-  /^(?:create|update|put|modify|set|attach|detach|add|start|stop|reboot|send|invoke|run|associate|authorize)-|^invoke$/;
-const REVEALING =
-  /^(?:get-secret-value|get-login-password|get-password-data|print-access-token|print-identity-token|get-access-token|get-session-token|get-credentials|get-parameters?(?:-by-path)?)$/;
 
 export function judgeCloud(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const label = subject.program ?? 'it';
-  const verb = deletingWord(words);
-  if (verb !== undefined) subject.add('destructive', `${label} ${verb} deletes remote data`);
+  if (words.includes('rsync') && words.some((word) => /^-[a-zA-Z]*d/.test(word)))
+    subject.add('destructive', `${label} rsync -d deletes remote data`);
   const store = remoteTarget(words);
   if (store !== undefined) subject.add('exfiltration', `${label} sends files to another machine: ${store}`);
   else if (words.some((word) => COPYING.test(word))) judgeLocalCopy(subject);
-  const change = words.find((word) => CHANGING.test(word));
-  if (change !== undefined) subject.add('persistence', `${label} ${change} changes remote data`);
-  if (readsCredentials(label, words)) subject.add('exfiltration', `${label} reads credentials`);
-  if (words.some((word) => UPLOADING.test(word)))
-    subject.add('exfiltration', `${label} sends files to another machine`);
+  const text = ` ${words.join(' ')} `;
+  if (PRINTING[label]?.test(text) === true) subject.add('exfiltration', `${label} reads credentials`);
   if (label === 'heroku' && words.includes('run')) subject.add('obfuscated', 'heroku runs commands on another machine');
 }
-
-/** A verb that deletes, or `-d` of `gsutil rsync`. */
-const deletingWord = (words: readonly string[]): string | undefined =>
-  words.find((word) => DELETING.test(word.toLowerCase())) ??
-  (words.includes('rsync') ? words.find((word) => /^-[a-zA-Z]*d/.test(word)) : undefined);
 
 /** The last operand of a copy from a remote store is a file of this machine; a dash is standard output. */
 function judgeLocalCopy(subject: CommandAnalysis): void {
@@ -154,24 +138,17 @@ function remoteTarget(words: readonly string[]): string | undefined {
   return words.some((word) => COPYING.test(word)) && REMOTE_STORE.test(last) ? last : undefined;
 }
 
-/** Commands that print credentials, by client: all words of one of them have to occur. */
-const PRINTING: Readonly<Record<string, readonly RegExp[]>> = {
-  aws: [/ configure (?:.* )?(?:get|export-credentials) /],
-  gcloud: [/ secrets (?:.* )?access /],
-  az: [/ keyvault (?:.* )?(?:show|download|backup) /],
-  vault: [/ (?:get|read|login|token) /],
-  ...Object.fromEntries(
-    ['heroku', 'vercel', 'fly', 'flyctl', 'netlify'].map((name) => [
-      name,
-      [/^ (?:config|env pull|env ls|auth token|auth:token|env:(?:list|get|clone))/],
-    ]),
+/** Commands that print credentials, by client. */
+const PRINTING: Readonly<Record<string, RegExp>> = {
+  aws: / configure (?:.* )?(?:get|export-credentials) /,
+  gcloud: / secrets (?:.* )?access /,
+  az: / keyvault (?:.* )?(?:show|download|backup) /,
+  vault: / (?:get|read|login|token) /,
+  ...each(
+    'heroku vercel fly flyctl netlify',
+    /^ (?:config|env pull|env ls|auth token|auth:token|env:(?:list|get|clone))/,
   ),
 };
-
-function readsCredentials(label: string, words: readonly string[]): boolean {
-  const text = ` ${words.join(' ')} `;
-  return PRINTING[label]?.some((pattern) => pattern.test(text)) === true || words.some((word) => REVEALING.test(word));
-}
 
 /** `curl -O`: the files are named after the last part of their addresses. */
 export function judgeCurl(subject: CommandAnalysis, { options, operands }: ProgramCall): void {

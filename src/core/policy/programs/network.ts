@@ -154,6 +154,11 @@ gh glab hub <text>: network
   e.g. gh pr list: network
 aws gcloud gsutil az oci doctl flyctl fly heroku vercel netlify wrangler rclone vault consul etcdctl nomad <text>: \
     network
+  when /^(?:rm|rb|del|delete|remove|destroy|purge|terminate|uninstall|deletefile|cleanup)(?:-|$)|:destroy$|-delete$/i ! destructive {it} {word} deletes remote data
+  when /^(?:create|update|put|modify|set|attach|detach|add|start|stop|reboot|send|invoke|run|associate|authorize)-|^invoke$/ ! persistence {it} {word} changes remote data
+  when /^(?:get-secret-value|get-login-password|get-password-data|print-access-token|print-identity-token|get-access-token|get-session-token|get-credentials|get-parameters?(?:-by-path)?)$/ ! \
+      exfiltration {it} reads credentials
+  when /^(?:(?:--(?:body|zip-file|file|f)|upload)$|fileb?:\/\/)/ ! exfiltration {it} sends files to another machine
   rule cloud
   is runnable of aws
   is fetches of aws gsutil

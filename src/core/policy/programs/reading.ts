@@ -176,7 +176,7 @@ const GREP: Search = {
 const RIPGREP: Search = { seesHidden: /^(?:-\.|-[A-Za-z]*u|--hidden|--unrestricted|--no-ignore|-a$)/ };
 
 /** `cat` without operands prints its input. */
-const copied: KnownOutput = ({ args, stdin }) =>
+const copied: KnownOutput = (args, stdin) =>
   args.length === 0 && stdin?.kind === 'text' && stdin.isCertain ? stdin.text : undefined;
 
 /** `rg` skips hidden directories unless options say otherwise. */

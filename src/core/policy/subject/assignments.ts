@@ -142,14 +142,18 @@ function judgeAssignment(subject: CommandAnalysis, assignment: Assignment): void
   if (value !== undefined && SHELL_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
 }
 
-const OWN_PROGRAMS = { class: 'execute', what: 'leads to programs of the workspace or of the user' } as const;
+const OWN_PROGRAMS: VariableRule = {
+  names: /^PATH$/,
+  class: 'execute',
+  what: 'leads to programs of the workspace or of the user',
+};
 
 /** Directories below the home directory in which tools install programs. */
 const USER_PROGRAMS =
   /^\/(?:(?:\.local|go|\.cargo|\.npm-global|\.yarn|\.bun|\.deno|\.pyenv|\.rbenv|\.pyenv\/shims)\/bin|bin)$/;
 
 /** The effect of setting a variable; undefined when there is none with this value. */
-function effectOf(subject: CommandAnalysis, assignment: Assignment): Pick<VariableRule, 'class' | 'what'> | undefined {
+function effectOf(subject: CommandAnalysis, assignment: Assignment): VariableRule | undefined {
   const { name, value } = assignment;
   if (name === 'PATH' && addsOwnPrograms(subject, assignment)) return OWN_PROGRAMS;
   const rule = ruleOf(name, subject.inquiry);

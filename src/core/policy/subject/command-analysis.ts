@@ -27,27 +27,21 @@ import { typedLanguage } from './read-command.js';
 /** Programs that remove links, and never what they lead to. */
 const UNLINKING: ReadonlySet<string> = new Set(['rm', 'rmdir', 'unlink']);
 
-/** The command that causes a loss. */
-interface LossContext {
-  readonly program: string | undefined;
-  readonly workspace: string;
-  /** Whether the text runs it itself: not by another program, which may run it later, or on another machine. */
-  readonly isDirect: boolean;
-  /** Whether directories of git stay as they are. */
-  readonly sparesGit: boolean;
-}
-
 /**
  * Returns what of an argument a checkpoint of the workspace can bring back.
  * @param paths the possible paths of the argument
+ * @param sparesGit whether directories of git stay as they are
  * @returns undefined when a part of it is not in the workspace, or not known
  */
 function lossesOf(
+  { program = '', scope, inquiry }: CommandAnalysis,
   argument: Argument,
   paths: readonly Directory[],
-  { program = '', workspace, isDirect, sparesGit }: LossContext,
+  sparesGit: boolean,
 ): readonly Loss[] | undefined {
-  if (!isDirect || !isClear(argument, program)) return undefined;
+  // A command that another program runs may run later, or on another machine.
+  if (scope.depth > 1 || !isClear(argument, program)) return undefined;
+  const { workspace } = inquiry.facts;
   const isInside = (path: Directory): path is string =>
     path !== undefined && isWithin(path, workspace) && (sparesGit || path !== workspace);
   const inside = paths.filter(isInside);
@@ -61,27 +55,13 @@ const isClear = ({ isGlob, isSample, maySplit, shape }: Argument, program: strin
 /** Whether a pattern is only in the last component, and matches no hidden names. */
 const isPlainPattern = (shape: string): boolean => !/[*?[{(].*\//.test(shape) && !/^\.|[({]/.test(baseName(shape));
 
-/** The part of an analysis that takes the findings. */
-interface RemovalAnalysis {
-  readonly inquiry: { readonly facts: AnalysisFacts };
-  add(commandClass: CommandClass, reason: string): void;
-  addDeleted(reason: string, path: string, argument: Argument): void;
-  addFatal(reason: string): void;
-}
-
-/** How something is removed. */
-interface Removal {
-  /** Description of what the command does to it, such as `rm deletes`. */
-  readonly what: string;
-  readonly isRecursive: boolean;
-}
-
 /** Adds findings for a path that is deleted or moved away. */
 function judgeRemoval(
-  subject: RemovalAnalysis,
+  subject: CommandAnalysis,
   path: string,
   argument: Argument,
-  { what, isRecursive }: Removal,
+  what: string,
+  isRecursive: boolean,
 ): void {
   const { facts } = subject.inquiry;
   if (isRecursive && isEssential(path, argument, facts))
@@ -157,7 +137,7 @@ export class CommandAnalysis {
 
   /** Adds a finding about changes to files in the workspace that git discards. */
   addDiscarded(reason: string, files: readonly Argument[]): void {
-    const losses = files.map((file) => lossesOf(file, this.#pathsOf(file), this.#lossContext(true)));
+    const losses = files.map((file) => lossesOf(this, file, this.#pathsOf(file), true));
     const isRecoverable = losses.length > 0 && losses.every((each) => each !== undefined);
     const all = isRecoverable ? { losses: losses.flat() } : {};
     this.#findings.add({ class: 'destructive', reason, isOfProgram: true, ...all });
@@ -255,13 +235,13 @@ export class CommandAnalysis {
   remove(argument: Argument, what: string, isRecursive: boolean): void {
     for (const path of this.#pathsOf(argument)) {
       if (path === undefined) this.addSideEffect('destructive', describeUnknownRemoval(argument, what));
-      else judgeRemoval(this, path, argument, { what, isRecursive });
+      else judgeRemoval(this, path, argument, what, isRecursive);
     }
   }
 
   /** Adds a finding about a deleted path, which a checkpoint may bring back. */
   addDeleted(reason: string, path: string, argument: Argument): void {
-    const losses = lossesOf(argument, [path], this.#lossContext(false));
+    const losses = lossesOf(this, argument, [path], false);
     this.#findings.add({ class: 'destructive', reason, isOfProgram: true, ...(losses && { losses }) });
   }
 
@@ -316,11 +296,6 @@ export class CommandAnalysis {
     }
     if (isRawDevice(path) && !programs.has(this.program ?? '', 'metadata'))
       this.addSideEffect('exfiltration', `reads a disk or the memory directly, without file permissions: ${path}`);
-  }
-
-  #lossContext(sparesGit: boolean): LossContext {
-    const { program, scope, inquiry } = this;
-    return { program, workspace: inquiry.facts.workspace, isDirect: scope.depth <= 1, sparesGit };
   }
 
   #pathsOf({ value, isProcess }: Argument): readonly (string | undefined)[] {

@@ -16,7 +16,7 @@ export function judgeProgram(subject: CommandAnalysis, spec: ProgramSpec, label:
   const { subcommands } = spec;
   const call = judgeOwn(subject, spec, label, args);
   if (args === subject.args && args.some(({ shape }) => NAMED_BY_INPUT.test(shape))) readNamedFiles(subject);
-  if (subcommands && call.operands[0]) judgeSubcommands(subject, { ...spec, subcommands }, label, args);
+  if (subcommands && call.operands[0]) judgeSubcommands(subject, spec, label, args);
   else {
     judgeOperands(subject, call, spec.operands, spec.judge && OF_OWN_RULES);
     report(subject, spec, label);
@@ -81,32 +81,28 @@ function judgeOptions(subject: CommandAnalysis, spec: ProgramSpec, parsed: Parse
   }
 }
 
-type SpecOfSubcommands = ProgramSpec & Required<Pick<ProgramSpec, 'subcommands'>>;
-
 /** Judges the likeliest subcommand, and every other word that may be one if it is known. */
-function judgeSubcommands(
-  subject: CommandAnalysis,
-  spec: SpecOfSubcommands,
-  label: string,
-  args: readonly Argument[],
-): void {
+function judgeSubcommands(subject: CommandAnalysis, spec: ProgramSpec, label: string, args: readonly Argument[]): void {
   const [first, ...others] = subcommandsIn(args, spec.options ?? {});
   if (first) judgeSubcommand(subject, spec, label, first);
   for (const { name, rest } of others) {
-    const known = Object.hasOwn(spec.subcommands, name.shape) ? spec.subcommands[name.shape] : undefined;
+    const known = subcommandOf(spec, name.shape);
     if (known) judgeProgram(subject, known, `${label} ${name.shape}`, rest);
   }
 }
 
+const subcommandOf = ({ subcommands = {} }: ProgramSpec, name: string): ProgramSpec | undefined =>
+  Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
+
 function judgeSubcommand(
   subject: CommandAnalysis,
-  spec: SpecOfSubcommands,
+  spec: ProgramSpec,
   label: string,
   { name, rest }: SubcommandReading,
 ): void {
   const { value } = name;
   subject.take(name.text, `a subcommand of ${label}`);
-  const known = value !== undefined && Object.hasOwn(spec.subcommands, value) ? spec.subcommands[value] : undefined;
+  const known = value === undefined ? undefined : subcommandOf(spec, value);
   if (value === undefined) subject.addUnknown(name, `the subcommand of ${label}`);
   if (known) judgeProgram(subject, known, `${label} ${value ?? ''}`, rest);
   else {

@@ -126,12 +126,12 @@ function toWord({ name, value, text, append, index }: AssignmentNode, lookup: Va
 /** The known output of a command; undefined when it is unknown, or when its name has another meaning here. */
 export function outputOf(
   { name, args, stdin, redirects }: SimpleCommand,
-  inquiry: Pick<AnalysisContext, 'findAlias' | 'findFunction' | 'programs'>,
+  inquiry: AnalysisContext,
 ): string | undefined {
   if (redirects.length > 0 || name?.value === undefined) return undefined;
   if (inquiry.findAlias(name.value) !== undefined || (inquiry.findFunction(name.value, true) ?? '') !== '')
     return undefined;
-  return inquiry.programs.entryOf(name.value)?.prints?.({ args, stdin });
+  return inquiry.programs.entryOf(name.value)?.prints?.(args, stdin);
 }
 
 export function knownValues(args: readonly Argument[]): readonly string[] | undefined {

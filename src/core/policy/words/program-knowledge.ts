@@ -1,7 +1,7 @@
 import type { CommandClass, Directory } from '../model.js';
 import type { ProgramCatalog } from '../program-catalog.js';
 import type { Argument } from './argument.js';
-import type { ListedBelow, SimpleCommand } from './simple-command.js';
+import type { ListedBelow, Stdin } from './simple-command.js';
 
 /**
  * Properties of programs on which the analysis of other commands depends.
@@ -36,7 +36,7 @@ export const PROGRAM_TRAITS = [
 export type ProgramTrait = (typeof PROGRAM_TRAITS)[number];
 
 /** Output of a command whose words are known; undefined when the output is unknown. */
-export type KnownOutput = (command: Pick<SimpleCommand, 'args' | 'stdin'>) => string | undefined;
+export type KnownOutput = (args: readonly Argument[], stdin: Stdin | undefined) => string | undefined;
 
 /** Samples of the file names that a command prints; undefined when it may print others. */
 export type ListedNames = (args: readonly Argument[]) => readonly Argument[] | undefined;
@@ -83,7 +83,7 @@ export const isStandardProgram = (path: string): boolean => STANDARD_DIRECTORY.t
 
 /** The program of a command and its arguments, after precommand modifiers; no program when it is unknown. */
 export function stripPrefixes(
-  { name, args }: Pick<SimpleCommand, 'name' | 'args'>,
+  { name, args }: { readonly name: Argument | undefined; readonly args: readonly Argument[] },
   programs: ProgramCatalog,
 ): { readonly program: string | undefined; readonly args: readonly Argument[] } {
   if (name?.value === undefined || name.isGlob || name.isSample) return { program: undefined, args };

@@ -278,20 +278,14 @@ function withCalled(command: string, bodies: Map<string, string>): string {
 }
 
 /** Whether the name of a program may have another meaning in the session or the text: an alias, a function, a file. */
-export function isOwnName(
-  name: string,
-  inquiry: Pick<AnalysisContext, 'facts' | 'findAlias' | 'findFunction'>,
-): boolean {
+export function isOwnName(name: string, inquiry: AnalysisContext): boolean {
   const { facts } = inquiry;
   if (facts.areNamesUnknown || facts.isPathChanged) return true;
   return inquiry.findAlias(name) !== undefined || (inquiry.findFunction(name, true) ?? '') !== '';
 }
 
 /** The texts that a name runs in the session, of an alias or a function; undefined when the names are not known. */
-export function textsOf(
-  name: string,
-  inquiry: Pick<AnalysisContext, 'facts' | 'findAlias' | 'findFunction'>,
-): readonly string[] | undefined {
+export function textsOf(name: string, inquiry: AnalysisContext): readonly string[] | undefined {
   if (inquiry.facts.areNamesUnknown) return undefined;
   return [inquiry.findAlias(name) ?? '', inquiry.findFunction(name, true) ?? ''].filter((text) => text !== '');
 }

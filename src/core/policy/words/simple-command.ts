@@ -8,23 +8,24 @@ export interface ListedBelow {
   readonly patterns: readonly string[];
 }
 
+/** Input that is unknown before run time: mostly the output of another command. */
+export interface UnknownInput {
+  readonly kind: 'unknown';
+  readonly what: string;
+  /** Samples of the file names in it, if it consists of file names. */
+  readonly names?: readonly Argument[] | undefined;
+  /** Directories below which the files are that it names, and patterns of their names. */
+  readonly below?: ListedBelow | undefined;
+  /** The client itself sends it: it is no data of this machine. */
+  readonly isOfClient?: true;
+}
+
 /** Standard input of a command, when it is neither the terminal nor empty. */
 export type Stdin =
   /** `isCertain` when no part of it is substituted at run time. */
   | { readonly kind: 'text'; readonly text: string; readonly isCertain: boolean }
   | { readonly kind: 'file'; readonly file: Argument }
-  /**
-   * Unknown before run time: mostly the output of another command. `names` are samples of the file names in it, if it
-   * consists of file names. `isOfClient` when the client itself sends it: it is no data of this machine.
-   */
-  | {
-      readonly kind: 'unknown';
-      readonly what: string;
-      readonly names?: readonly Argument[] | undefined;
-      /** Directories below which the files are that it names, and patterns of their names. */
-      readonly below?: ListedBelow | undefined;
-      readonly isOfClient?: true;
-    };
+  | UnknownInput;
 
 export interface Assignment {
   readonly name: string;

@@ -105,7 +105,7 @@ function echoedBy(text: string, { isOwnName, programs }: NamesContext, lookup: V
   if (!name || name.parts || isOwnName(name.value) || !command.suffix.every(({ type }) => type === 'Word'))
     return undefined;
   const args = command.suffix.flatMap((word) => (word.type === 'Word' ? toArguments(word, lookup) : []));
-  return programs.entryOf(name.value)?.prints?.({ args, stdin: undefined })?.replace(/\n+$/, '');
+  return programs.entryOf(name.value)?.prints?.(args, undefined)?.replace(/\n+$/, '');
 }
 
 function commandOf(text: string): Command | undefined {
