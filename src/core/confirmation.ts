@@ -1,4 +1,4 @@
-import type { PolicyRequest } from './policy/analysis/inspection.js';
+import type { PolicyRequest } from './policy/analysis/inspect.js';
 import type { PolicyVerdict } from './policy/policy.js';
 import type { CommandClass } from './policy/model.js';
 import type { Principal } from './principal.js';

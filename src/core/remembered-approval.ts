@@ -1,6 +1,6 @@
 import { type Command, parse } from 'unbash';
 import type { ConfirmationMode } from './confirmation.js';
-import type { PolicyRequest } from './policy/analysis/inspection.js';
+import type { PolicyRequest } from './policy/analysis/inspect.js';
 import type { PolicyVerdict } from './policy/policy.js';
 import { findRuleFaults, type TestedRule } from './policy/rules.js';
 import { type CommandClass, factsOfFreshShell, POLICY_LIMITS } from './policy/model.js';

@@ -9,7 +9,7 @@ import {
   readShape,
   type Unrecognisable,
 } from '../core/remembered-approval.js';
-import type { PolicyRequest } from '../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../core/policy/analysis/inspect.js';
 import type { PolicyVerdict } from '../core/policy/policy.js';
 import { isWithin } from '../core/policy/paths.js';
 import { isStandardProgram } from '../core/policy/words/program-knowledge.js';

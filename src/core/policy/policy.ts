@@ -1,5 +1,4 @@
-import { inspect } from './analysis/inspect.js';
-import type { Inspection, PolicyRequest } from './analysis/inspection.js';
+import { inspect, type Inspection, type PolicyRequest } from './analysis/inspect.js';
 import type { PolicyRule } from './rules.js';
 import {
   type CommandClass,

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import type { Principal } from '../../core/principal.js';
 import { findUncovered, type LostFiles, SKIP_REASONS } from '../../core/checkpoints.js';
 import { AdapterError } from '../../core/errors.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { Loss } from '../../core/policy/model.js';
 import { settledWithin } from '../../core/time.js';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/principal.js';
 import type { AuditTrail } from '../../core/audit-events.js';
 import type { Log } from '../../core/log.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/policy.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { newCommandId } from '../commands/command-factory.js';

@@ -5,7 +5,7 @@ import { boundText, type ConfirmationMode, type ConfirmationOutcome, type Decide
 import type { RememberedApproval } from '../../core/remembered-approval.js';
 import type { ReviewQuestion, ReviewVerdict } from '../../core/review.js';
 import { AdapterError } from '../../core/errors.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Answer } from '../../core/protocol/requests.js';

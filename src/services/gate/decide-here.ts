@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { addFinding, decide, type Policy, type PolicyVerdict } from '../../core/policy/policy.js';
 import type { FileFacts, Finding, PolicyFacts } from '../../core/policy/model.js';
 import { isWithin } from '../../core/policy/paths.js';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/principal.js';
 import type { AuditTrail } from '../../core/audit-events.js';
 import type { Log } from '../../core/log.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { confirmInstead, type PolicyVerdict } from '../../core/policy/policy.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import { decideHere } from './decide-here.js';

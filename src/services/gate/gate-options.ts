@@ -2,7 +2,7 @@ import type { Principal } from '../../core/principal.js';
 import { type AuditEvent, auditPrincipal, type AuditTrail } from '../../core/audit-events.js';
 import { AdapterError, type ErrorDetails } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/policy.js';
 import type { CommandRequest } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/outcome.js';

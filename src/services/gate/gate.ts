@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/principal.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { confirmInstead, decide, type Policy, type PolicyVerdict } from '../../core/policy/policy.js';
 import type { CommandClass, PolicyFacts } from '../../core/policy/model.js';
 import { findUsedVariables, readShownVariables, type ShownVariable } from '../../core/policy/words/saved-state.js';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/principal.js';
 import type { PolicyFacts } from '../../core/policy/model.js';
-import type { PolicyRequest } from '../../core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import {
   decideTyping,
   type Policy,

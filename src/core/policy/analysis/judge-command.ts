@@ -1,4 +1,4 @@
-import { type Argument, literal } from '../words/argument.js';
+import { type Argument, literal, type Scope, type SimpleCommand } from '../words/argument.js';
 import { judgeAssignments } from '../subject/assignments.js';
 import type { JudgedCommand } from '../model.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
@@ -15,7 +15,6 @@ import {
 } from '../subject/judge-program.js';
 import { isStandardProgram } from '../words/program-knowledge.js';
 import { judgeWrittenProgram } from '../subject/inline-source.js';
-import type { Scope, SimpleCommand } from '../words/simple-command.js';
 import { type SubcommandReading, subcommandsIn } from '../subject/options.js';
 import type { ProgramSpec } from '../subject/program-spec.js';
 import { judgeGivenTexts } from '../subject/listed-files.js';

@@ -6,8 +6,15 @@ import { readNamedFiles, readsFiles, wordsOf } from '../subject/listed-files.js'
 import { isHarmlessValue, parseArguments, parseBeforeOperand } from '../subject/options.js';
 import type { GivenOption } from '../subject/program-spec.js';
 import { judgeOption, ROLES, takeOptions } from '../subject/roles.js';
-import { type Argument, UNKNOWN, unknownArgument } from '../words/argument.js';
-import { type Assignment, type Scope, shorten, type Stdin } from '../words/simple-command.js';
+import {
+  type Argument,
+  type Assignment,
+  type Scope,
+  shorten,
+  type Stdin,
+  UNKNOWN,
+  unknownArgument,
+} from '../words/argument.js';
 
 /** Whether the client itself sends the input, so that it contains no data of this machine. */
 const isOfClient = (stdin: Stdin): boolean =>

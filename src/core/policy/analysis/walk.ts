@@ -16,9 +16,15 @@ import { judgeEvaluated, judgeExpansion } from '../subject/expansions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
 import { isOwnName, textsOf } from '../words/saved-state.js';
 import { type AnalysisContext, directoriesAfter, eitherOf } from '../words/analysis-context.js';
-import { literal, toArguments } from '../words/argument.js';
+import {
+  literal,
+  type Scope,
+  type SimpleCommand,
+  type Stdin,
+  toArguments,
+  type UnknownInput,
+} from '../words/argument.js';
 import { stripPrefixes } from '../words/program-knowledge.js';
-import type { Scope, SimpleCommand, Stdin, UnknownInput } from '../words/simple-command.js';
 import { isNesting, type NestingNode } from '../words/assigned-variables.js';
 import { Variables } from '../words/variables.js';
 

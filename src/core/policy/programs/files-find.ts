@@ -3,8 +3,7 @@ import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { readsFiles } from '../subject/listed-files.js';
 import { parseArguments } from '../subject/options.js';
 import type { ProgramCall, ProgramSpec } from '../subject/program-spec.js';
-import { type Argument, literal, UNKNOWN, unknownArgument } from '../words/argument.js';
-import type { ListedBelow } from '../words/simple-command.js';
+import { type Argument, type ListedBelow, literal, UNKNOWN, unknownArgument } from '../words/argument.js';
 
 const RUNNERS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 /** Programs for which acting on the found files is as severe as acting on the whole search directory. */

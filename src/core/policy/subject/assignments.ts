@@ -1,8 +1,7 @@
 import type { AnalysisContext } from '../words/analysis-context.js';
-import { UNKNOWN } from '../words/argument.js';
+import { type Assignment, UNKNOWN } from '../words/argument.js';
 import { kindOf } from '../path-kinds.js';
 import { resolvePath } from '../paths.js';
-import type { Assignment } from '../words/simple-command.js';
 import type { CommandAnalysis } from './command-analysis.js';
 import type { VariableRule } from '../words/program-knowledge.js';
 

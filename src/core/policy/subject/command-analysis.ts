@@ -19,8 +19,7 @@ import {
 } from '../path-kinds.js';
 import { baseName, isWithin, resolvePath } from '../paths.js';
 import { type AnalysisContext, Findings, patternOf } from '../words/analysis-context.js';
-import { type Argument, UNKNOWN } from '../words/argument.js';
-import { type Scope, shorten, type SimpleCommand } from '../words/simple-command.js';
+import { type Argument, type Scope, shorten, type SimpleCommand, UNKNOWN } from '../words/argument.js';
 import { TEMPORARY } from '../words/variables.js';
 import { typedLanguage } from './read-command.js';
 

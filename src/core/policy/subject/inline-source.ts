@@ -1,7 +1,6 @@
 import { kindOf } from '../path-kinds.js';
 import { normalizePath, resolvePath } from '../paths.js';
-import { type Argument, literal } from '../words/argument.js';
-import type { Stdin } from '../words/simple-command.js';
+import { type Argument, literal, type Stdin } from '../words/argument.js';
 import { interpreterOf } from '../words/written-files.js';
 import type { CommandAnalysis } from './command-analysis.js';
 

@@ -1,5 +1,4 @@
-import { type Argument, literal } from '../words/argument.js';
-import type { Stdin } from '../words/simple-command.js';
+import { type Argument, literal, type Stdin } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
 import { parseArguments, tailOf } from './options.js';
 import { each, valued } from './program-spec.js';

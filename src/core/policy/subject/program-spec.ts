@@ -87,6 +87,3 @@ export const each = <T>(names: string, spec: T): Readonly<Record<string, T>> =>
 
 /** Options that take a value without any effect; it is not an operand. */
 export const valued = (names: string): Readonly<Record<string, OptionSpec>> => each(names, { value: ROLES.text });
-
-/** Options without a value and without any effect: the word after one of them is no value. */
-export const flags = (names: string): Readonly<Record<string, OptionSpec>> => each(names, {});

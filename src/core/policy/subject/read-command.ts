@@ -5,13 +5,16 @@ import { mayMatch, normalizePath } from '../paths.js';
 import type { AnalysisContext } from '../words/analysis-context.js';
 import {
   type Argument,
+  type Assignment,
   literal,
+  type Redirect,
+  type SimpleCommand,
+  type Stdin,
   toArguments,
   UNKNOWN,
   unknownArgument,
   type VariableLookup,
 } from '../words/argument.js';
-import type { Assignment, Redirect, SimpleCommand, Stdin } from '../words/simple-command.js';
 
 export function readCommand(
   node: Command,

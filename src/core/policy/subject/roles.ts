@@ -223,7 +223,7 @@ const READ: OperandRoles = { first: [], others: ROLES.read, last: [] };
  * The operands of a call, each with its role. An option chooses the roles if its entry says so; one whose value has the
  * slot of an operand takes its place.
  */
-export function rolesIn({ options, operands }: ProgramCall, usual = READ): readonly (readonly [Role, Argument])[] {
+function rolesIn({ options, operands }: ProgramCall, usual = READ): readonly (readonly [Role, Argument])[] {
   const chosen = options.findLast(({ spec }) => spec?.operands)?.spec?.operands ?? usual;
   const isGiven = (role: Role) =>
     role.slot !== undefined &&

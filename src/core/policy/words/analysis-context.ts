@@ -1,9 +1,8 @@
 import type { CommandClass, Directory, Finding, JudgedCommand, PolicyFacts } from '../model.js';
 import type { AnalysisFacts } from '../path-kinds.js';
 import { baseName, normalizePath } from '../paths.js';
-import { type Argument, UNKNOWN } from './argument.js';
+import { type Argument, type Scope, type SimpleCommand, UNKNOWN } from './argument.js';
 import type { ProgramCatalog } from '../program-catalog.js';
-import type { Scope, SimpleCommand } from './simple-command.js';
 import type { WrittenFiles } from './written-files.js';
 
 /** Context of the analysis of one request, as used by the judges of commands. */

@@ -1,7 +1,6 @@
 import type { CommandClass, Directory } from '../model.js';
 import type { ProgramCatalog } from '../program-catalog.js';
-import type { Argument } from './argument.js';
-import type { ListedBelow, Stdin } from './simple-command.js';
+import type { Argument, ListedBelow, Stdin } from './argument.js';
 
 /**
  * Properties of programs on which the analysis of other commands depends.

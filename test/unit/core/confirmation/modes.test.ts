@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { boundText, isAsStrict, isCovered, mayDestroy, wayOf } from '../../../../src/core/confirmation.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
-import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
 import { decide, PRESETS } from '../../../../src/core/policy/policy.js';
 import { compileRule } from '../../../../src/core/policy/rules.js';
 

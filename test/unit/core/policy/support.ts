@@ -4,7 +4,7 @@ import {
   type PolicyAction,
   type PolicyFacts,
 } from '../../../../src/core/policy/model.js';
-import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
 import {
   decide,
   type PolicyVerdict,

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 
 import type { Principal } from '../../../../src/core/principal.js';
 import { HOUR_MS, type RememberScope } from '../../../../src/core/remember-scopes.js';
-import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspection.js';
+import type { PolicyRequest } from '../../../../src/core/policy/analysis/inspect.js';
 import { decide, type Policy, PRESETS } from '../../../../src/core/policy/policy.js';
 import { compileRule } from '../../../../src/core/policy/rules.js';
 import { factsOfFreshShell, type PolicyFacts } from '../../../../src/core/policy/model.js';
