@@ -77,7 +77,7 @@ zip <output read>: write
   -r -R --recurse-paths --recurse-patterns <output tree>
   -m --move ! destructive deletes the files that it packs
   -TT --unzip-command = shell
-  e.g. zip -rm a.zip b: destructive
+  e.g. zip -rm a.zip b: destructive; zip -r - ~/.ssh: exfiltration
 unzip <text members>: write
   -d = into
   -o -q -n -u -j -l -v -t -p -c -C -L -U -X -a -b -f -D -K -V

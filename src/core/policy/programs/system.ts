@@ -308,7 +308,7 @@ apt-mark <text>: read
 pass <text>: exfiltration reads credentials
   init ls list find search insert add edit generate rm mv cp git help version grep: execute
   shows exactly (?:-\S+)?
-  e.g. pass show x: exfiltration; pass web/x: exfiltration; pass ls: execute; pass --version: read
+  e.g. pass show x: exfiltration; pass web/x: exfiltration; pass -c web/x: exfiltration; pass ls: execute; pass --version: read
 security keyring secret-tool <text>: execute
   find-generic-password find-internet-password dump-keychain export get lookup show: exfiltration reads \
       credentials
