@@ -46,7 +46,7 @@ xargs: read
   -i --replace =? text
   -0 --null
   is runnable
-  e.g. xargs sh -c: obfuscated
+  e.g. xargs sh -c: obfuscated; xargs --replace sh -c {}: obfuscated
 parallel: read
   runs joined, adds-words, inputs-behind /^:::?:?\+?$/, bare obfuscated, directory --wd --workdir
   -j -I -N -n -L -a = text
