@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../core/log.js';
 import { isProcess } from '../../engine/platform/process-identity.js';
-import { sendSignal } from '../../engine/process/end-processes.js';
+import { sendSignal } from '../../engine/system/signals.js';
 import type { NodesPort } from '../../services/cluster-port.js';
 
 import type { HolderDirectory, HolderRecord } from './holder-directory.js';

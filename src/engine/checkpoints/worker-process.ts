@@ -5,6 +5,7 @@ import { ERROR_CATALOGUE } from '../../core/error-catalogue.js';
 import { AdapterError } from '../../core/errors.js';
 import { settledWithin } from '../../core/time.js';
 import type { UserLaunch } from '../sandbox/user-launch.js';
+import { sendSignal } from '../system/signals.js';
 import type { Job, JobOf, JobResults, RunJob, StoreOptions } from './job.js';
 import type { WorkerReply, WorkerRequest } from './run-job.js';
 
@@ -71,7 +72,7 @@ async function work<K extends Job['kind']>(
   const late = AbortSignal.timeout(TIMEOUT_MS);
   // Includes the worker's git processes: they must not continue after their lock is released.
   const endGroup = () => {
-    if (worker.pid !== undefined) endProcessGroup(worker.pid);
+    if (worker.pid !== undefined) sendSignal(-worker.pid, 'SIGKILL');
   };
   using cancelled = linkSignals(ending, late);
   if (CAN_BE_ENDED.has(job.kind) || ending.aborted) onAbort(cancelled.signal, endGroup);
@@ -101,14 +102,6 @@ async function startWorker(request: WorkerRequest, user: UserLaunch | undefined)
     maxBuffer: user ? MAX_FOREIGN_REPLY : Number.MAX_SAFE_INTEGER,
   });
   return { pid: ended.pid, ended };
-}
-
-function endProcessGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // ESRCH: it has just ended.
-  }
 }
 
 function readReply(text: string): unknown {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 
 import type { SignalName } from '../../core/signals.js';
 import type { ProcessEntry, Processes } from '../platform/platform.js';
-import { sendSignal } from '../process/end-processes.js';
+import { sendSignal } from '../system/signals.js';
 import type { ProcessRoot } from '../process/find-processes.js';
 import { type ReportedProcess, reportProcesses } from '../process/background-processes.js';
 import type { Turns } from '../system/promises.js';

@@ -25,7 +25,8 @@ import {
   type ReportedProcess,
   reportProcesses,
 } from '../process/background-processes.js';
-import { endProcesses, sendSignal } from '../process/end-processes.js';
+import { endProcesses } from '../process/end-processes.js';
+import { sendSignal } from '../system/signals.js';
 import { isPlaceGone } from '../sandbox/sandbox.js';
 import type { InstalledShell } from '../shells/list.js';
 import { needsFile, needsOwnStart, textArguments } from '../shells/one-shot.js';

@@ -6,7 +6,8 @@ import { PendingWork } from '../system/promises.js';
 import type { ProcessStarter } from './process-starter.js';
 import { isListedByProgram, type Platform, type ProcessEntry } from '../platform/platform.js';
 import { findMarkedOnly, findSessionProcesses, findTaggedWith, plainRoot } from '../process/find-processes.js';
-import { endProcesses, sendSignal } from '../process/end-processes.js';
+import { endProcesses } from '../process/end-processes.js';
+import { sendSignal } from '../system/signals.js';
 import type { ProcessDirectory } from '../instance/runtime-directory.js';
 
 /**

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 
 import { closeInheritedTerminals } from '../process/find-processes.js';
+import { sendSignal } from '../system/signals.js';
 import { LineReader, type StarterReport, type StartMessage } from './start-message.js';
 
 /*
@@ -96,13 +97,7 @@ process.stdin.setEncoding('utf8').on('data', (text: string) => {
 });
 process.stdin.on('end', () => {
   // The daemon has ended, perhaps by SIGKILL: its processes are ended too.
-  for (const pid of running) {
-    try {
-      process.kill(-pid, 'SIGKILL');
-    } catch {
-      // ESRCH: the process has just ended.
-    }
-  }
+  for (const pid of running) sendSignal(-pid, 'SIGKILL');
   process.exitCode = 0;
 });
 // Ctrl-C in the daemon's terminal reaches this process too; the daemon decides how to react.

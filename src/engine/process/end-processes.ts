@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSandboxed, namespacePid, type ProcessRoot } from './find-processes.js';
 import type { KnownMembers } from './process-snapshot.js';
 import { isRunning, type ProcessEntry, type Processes } from '../platform/platform.js';
+import { sendSignal } from '../system/signals.js';
 
 /** Polling interval for the end of signalled processes, in milliseconds. */
 const POLL_MS = 10;
@@ -26,17 +27,6 @@ export function signalProcesses(
   { isAlive }: Pick<Processes, 'isAlive'>,
 ): ProcessEntry[] {
   return entries.filter((entry) => isAlive(entry) && sendSignal(entry.pid, signal));
-}
-
-/** Sends a signal to a process, or with a negative number to a process group; returns false when there is none. */
-export function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    // ESRCH: the process has ended meanwhile. EPERM: it has changed its user; it will be reported as a survivor.
-    return false;
-  }
 }
 
 /** Waits until none of these processes runs; returns false after a timeout. */

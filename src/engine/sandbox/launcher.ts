@@ -1,6 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 import { type AllowedDestination, AllowList, proxyVariables } from '../../core/egress.js';
 import { AdapterError } from '../../core/errors.js';
@@ -10,6 +9,7 @@ import { launchScript, REPORT_MISSING, resolveSandboxStatus, type SandboxStatus 
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { Dialer } from '../egress/dialer.js';
 import type { Platform } from '../platform/platform.js';
+import { runApart } from '../process/run-apart.js';
 import { findProgram } from '../shells/list.js';
 import { quote } from '../shells/shell.js';
 import { type FileOwner, writeFileFor } from '../system/own-user.js';
@@ -20,8 +20,6 @@ import { CoverKeeper, findCoverPrograms, type SandboxedProcess } from './cover-k
 import { type NamespacePrograms, type SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { type Launch, realPath, Sandbox, type SandboxOptions } from './sandbox.js';
 import { testSandbox } from './self-test.js';
-
-const run = promisify(execFile);
 
 /** The shell that prepares the mounts. */
 const LAUNCH_SHELL = '/bin/sh';
@@ -76,7 +74,7 @@ export class GroupConfinement {
     };
     const programs = { unshare: find('unshare'), mount: find('mount'), setpriv: find('setpriv') };
     const confinement = new GroupConfinement(directories, programs);
-    await confinement.#test();
+    await confinement.#test(path);
     return confinement;
   }
 
@@ -97,14 +95,11 @@ export class GroupConfinement {
     return mountPointsOf(this.#directories, readSmallFile('/proc/self/mountinfo') ?? '');
   }
 
-  async #test(): Promise<void> {
-    const [file = '', ...args] = this.wrap([LAUNCH_SHELL, '-c', TRIAL, 'sh', ...this.#points()]);
-    try {
-      await run(file, args, { timeout: TRIAL_MS, cwd: '/' });
-    } catch (error) {
-      const { stdout, stderr, message } = error as Error & { stdout?: string; stderr?: string };
-      throw new Error((stdout || stderr || message).trim(), { cause: error });
-    }
+  async #test(path: string): Promise<void> {
+    const command = this.wrap([LAUNCH_SHELL, '-c', TRIAL, 'sh', ...this.#points()]);
+    const { stdout, stderr, exitCode } = await runApart(command, { env: { PATH: path }, timeoutMs: TRIAL_MS });
+    if (exitCode === 0) return;
+    throw new Error((stdout || stderr).trim() || `it ended with ${exitCode ?? 'a signal'}`);
   }
 }
 

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { SandboxProblems } from '../../core/sandbox.js';
 import { profilesFrom, type RealProfile } from '../../core/sandbox-profiles.js';
+import { runApart } from '../process/run-apart.js';
 import { isPlaceGone, type Sandbox } from './sandbox.js';
 import type { SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { makeDirectoryFor } from '../system/own-user.js';
@@ -15,8 +15,6 @@ const TIMEOUT_MS = 10_000;
 const ENVIRONMENT = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
 /** Attempts to start a sandbox when a hidden path is removed meanwhile. */
 const MAX_ATTEMPTS = 3;
-/** Largest output of a test, in characters: one line is enough. */
-const MAX_OUTPUT = 64 * 1024;
 
 /**
  * Script of the tests inside. Failing tests leave nothing behind: files are opened for appending, and the one that is
@@ -98,7 +96,7 @@ async function tryProfile(
     const writable = !user && isWritable(workspace) ? workspace : '';
     const command = ['/bin/sh', '-c', TRIALS, 'sh', directory, writable, ...ours];
     const launch = { profile, command, env: ENVIRONMENT, directory, ownFiles: ['trial'], cwd: workspace, network };
-    return await run(sandbox.wrap(launch), { cwd: user ? '/' : workspace, timeoutMs });
+    return await run(sandbox.wrap(launch), user ? '/' : workspace, timeoutMs);
   } catch (error) {
     return (error as Error).message;
   } finally {
@@ -107,46 +105,16 @@ async function tryProfile(
   }
 }
 
-function run(
-  [file = '', ...args]: readonly string[],
-  { cwd, timeoutMs }: { readonly cwd: string; readonly timeoutMs: number },
-): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    // Its own process group: everything that a hanging bubblewrap has started ends with it.
-    const child = spawn(file, args, { cwd, env: ENVIRONMENT, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = { stdout: '', stderr: '' };
-    let why: string | undefined;
-    const giveUp = (reason: string) => {
-      why ??= reason;
-      if (child.pid !== undefined) endGroup(child.pid);
-    };
-    const timer = setTimeout(() => {
-      giveUp(`bubblewrap did not come to an end within ${timeoutMs / 1000} s`);
-    }, timeoutMs);
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        said[name] += text;
-        if (said[name].length > MAX_OUTPUT) giveUp('bubblewrap has printed without an end');
-      });
-    }
-    child.once('error', (error) => {
-      why ??= error.message;
-    });
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      const [line = ''] = (said.stdout || said.stderr).trim().split('\n');
-      if (why === undefined && code === 0 && line === 'holds') resolve(undefined);
-      else resolve(why ?? explained(line || 'bubblewrap has said nothing'));
-    });
+/** Runs the test. Returns the problem that it has found. */
+async function run(command: readonly string[], cwd: string, timeoutMs: number): Promise<string | undefined> {
+  const { stdout, stderr, exitCode } = await runApart(command, {
+    name: 'bubblewrap',
+    cwd,
+    env: ENVIRONMENT,
+    timeoutMs,
   });
-}
-
-function endGroup(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch {
-    // ESRCH: it has ended already.
-  }
+  const [line = ''] = (stdout || stderr).trim().split('\n');
+  return exitCode === 0 && line === 'holds' ? undefined : explained(line || 'bubblewrap has said nothing');
 }
 
 /** bubblewrap's messages where a container or the kernel forbids namespaces hardly show the cause. */

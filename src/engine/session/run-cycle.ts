@@ -11,7 +11,7 @@ import {
   type ReportedProcess,
   reportProcesses,
 } from '../process/background-processes.js';
-import { sendSignal } from '../process/end-processes.js';
+import { sendSignal } from '../system/signals.js';
 import { askPatiently } from '../process/process-snapshot.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/session-shell.js';

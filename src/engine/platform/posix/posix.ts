@@ -2,7 +2,7 @@ import { constants, fstatSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { availableParallelism, cpus, freemem, hostname, loadavg, networkInterfaces, totalmem } from 'node:os';
 
-import { pidExists } from '../pid-exists.js';
+import { pidExists } from '../../system/signals.js';
 import {
   type CpuTime,
   type Directories,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import type { ProcessEntry, TerminalReader } from '../../../../src/engine/platform/platform.js';
 import { linux } from '../../../../src/engine/platform/linux/linux.js';
-import { sendSignal } from '../../../../src/engine/process/end-processes.js';
+import { sendSignal } from '../../../../src/engine/system/signals.js';
 import { readProc } from '../../../../src/engine/platform/linux/process-table.js';
 
 const { findTerminalReader, childrenOf, read } = linux.processes;
