@@ -1,5 +1,3 @@
-import { setImmediate as eventLoop } from 'node:timers/promises';
-
 import { type AuditQuery, type AuditRecord, matchesQuery, readRecord, Repeats } from '../core/audit.js';
 import { type AuditEvent, auditPrincipal, type AuditTrail } from '../core/audit-events.js';
 import { isRecorded } from '../core/audit.js';
@@ -8,14 +6,13 @@ import type { Answer, Request, RequestName } from '../core/protocol/requests.js'
 import { listAuditFiles, sha256 } from '../engine/audit/files.js';
 import { type BackwardLine, readLinesBackwards } from '../engine/audit/read-backwards.js';
 import { verifyAudit } from '../engine/audit/verify.js';
+import { Slices } from '../engine/system/promises.js';
 import { KeptResult } from './machine/kept-result.js';
 import type { Caller } from './registry/caller.js';
 
 const DEFAULT_LIMIT = 100;
 /** Longest time that one request reads, in milliseconds; `next` then leads on. */
 const MAX_WORK_MS = 500;
-/** Longest time that a request blocks the event loop, in milliseconds. */
-const SLICE_MS = 4;
 
 /** Reads and verifies the audit log of this daemon, for clients. */
 export class AuditLog {
@@ -52,16 +49,14 @@ export class AuditLog {
     const query = queryOf(request);
     const page: Page = { records: [], unreadable: 0, next: before };
     let deadline = Infinity;
-    let pauseAt = performance.now() + SLICE_MS;
+    const slices = new Slices();
     for await (const line of linesBackwards(this.#existing())) {
       const age = noteLine(page, line, query);
       if (age === 'too_old') break;
       // What is skipped does not count: each page leads on.
       if (age === 'in_range') deadline = Math.min(deadline, performance.now() + MAX_WORK_MS);
       if (page.records.length === limit || performance.now() > deadline) return render(page, page.next);
-      if (performance.now() < pauseAt) continue;
-      await eventLoop();
-      pauseAt = performance.now() + SLICE_MS;
+      if (slices.isOver) await slices.next();
     }
     return render(page, null);
   }

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { compileGlob, type IgnoreFile, isIgnored, parseIgnoreFile } from '../../core/glob.js';
 import {
@@ -12,6 +11,7 @@ import {
   type StopReason,
 } from '../../core/file-edit.js';
 import { compileLinePattern, type LineMatch, LineSearch } from '../../core/output/line-search.js';
+import { Slices } from '../system/promises.js';
 import type { FileJobOf, FileResult, FoundEntry, FoundLine } from './file-job.js';
 import type { HoldPath, OpenDirectory } from './held-path.js';
 import { openFile, readRange } from './open-file.js';
@@ -143,8 +143,6 @@ async function readRules(path: string): Promise<IgnoreFile['rules']> {
 const PIECE_BYTES = 256 * 1024;
 /** Bytes at the beginning of a file in which NUL says that it is not text. */
 const HEAD_BYTES = 8192;
-/** Longest time that a search blocks its process, in milliseconds. */
-const SLICE_MS = 4;
 const NOTHING = new Uint8Array();
 
 /** Whether a walk has to stop, and why. */
@@ -241,7 +239,7 @@ async function searchFile(
       if (at === 0 && piece.subarray(0, HEAD_BYTES).includes(0)) return undefined;
       at += piece.length;
       budget.bytes += piece.length;
-      await takeWhole(search, piece, budget);
+      await takeWhole(search, piece, new Slices(), budget.isOver);
     }
     search.takeLast();
     return search.matches;
@@ -250,14 +248,17 @@ async function searchFile(
   }
 }
 
-/** Searches a piece in slices, so that other work of the process is not held up. */
-async function takeWhole(search: LineSearch, piece: Uint8Array, budget: Budget): Promise<void> {
-  let since = performance.now();
-  const mustPause = () => performance.now() - since > SLICE_MS;
+/** Searches a piece in slices, until it is done or `isOver`. */
+export async function takeWhole(
+  search: LineSearch,
+  piece: Uint8Array,
+  slices: Slices,
+  isOver: () => boolean,
+): Promise<void> {
+  const mustPause = () => slices.isOver;
   let isDone = search.take(piece, mustPause);
-  while (!isDone && !search.isFull && !budget.isOver()) {
-    await nextTurn();
-    since = performance.now();
+  while (!isDone && !search.isFull && !isOver()) {
+    await slices.next();
     isDone = search.take(NOTHING, mustPause);
   }
 }

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 
 import { AdapterError } from '../../core/errors.js';
 import { removeTree, removeTreeSync } from '../system/local-files.js';
+import { Turns } from '../system/promises.js';
 import type { LivenessMarker } from './liveness-marker.js';
 
 type Settings = Readonly<Record<string, string>>;
@@ -139,8 +140,8 @@ export class Worktrees implements AsyncDisposable {
   readonly #directory: string;
   readonly #git: RepositoryGit;
   #count = 0;
-  /** The last change of a repository's list of worktrees; never rejects. */
-  #lastChange: Promise<unknown> = Promise.resolve();
+  /** Of changes of a repository's list of worktrees: git fails when it reads the records of one that is just being added. */
+  readonly #changes = new Turns();
 
   /**
    * @param root parent directory
@@ -168,26 +169,19 @@ export class Worktrees implements AsyncDisposable {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     this.#count += 1;
     const tree = join(this.#directory, String(this.#count));
-    await this.#changeList(() =>
+    await this.#changes.take(() =>
       this.#git.runWithoutFilters(top, 'worktree', 'add', '--quiet', '--detach', tree, base),
     );
     const [, records = ''] = LINK.exec(await readFile(join(tree, '.git'), 'utf8')) ?? [];
     return {
       path: join(tree, prefix),
-      changes: () => this.#changes({ tree, records }, base),
+      changes: () => this.#differences({ tree, records }, base),
       [Symbol.asyncDispose]: () => this.#remove({ tree, records }, top),
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await removeTree(this.#directory);
-  }
-
-  /** One change after another: git fails when it reads the records of a worktree that is just being added. */
-  #changeList<T>(change: () => Promise<T>): Promise<T> {
-    const changed = this.#lastChange.then(change);
-    this.#lastChange = changed.catch(() => undefined);
-    return changed;
   }
 
   /** git itself reports "Needed a single revision" for a repository without a commit. */
@@ -201,7 +195,7 @@ export class Worktrees implements AsyncDisposable {
     }
   }
 
-  async #changes({ tree, records }: Place, base: string): Promise<WorktreeChanges> {
+  async #differences({ tree, records }: Place, base: string): Promise<WorktreeChanges> {
     // The tree may have been emptied, or turned into one of another repository.
     await mkdir(tree, { recursive: true });
     const place = [`--git-dir=${records}`, `--work-tree=${tree}`];
@@ -226,7 +220,7 @@ export class Worktrees implements AsyncDisposable {
     if (records !== '') await rm(records, { recursive: true, force: true });
     // The repository may have been removed, too.
     const prune = () => this.#git.run(repository, 'worktree', 'prune', '--expire', 'now');
-    await this.#changeList(prune).catch(() => undefined);
+    await this.#changes.take(prune).catch(() => undefined);
   }
 }
 

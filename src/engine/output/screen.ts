@@ -1,6 +1,7 @@
 import type { IBufferCell, Terminal } from '@xterm/headless';
 
 import type { ScreenCell, ScreenView } from '../../core/screen.js';
+import { Turns } from '../system/promises.js';
 import type { OutputStream } from './output-stream.js';
 
 /** Size of the pieces in which an output is read, in bytes. */
@@ -19,7 +20,7 @@ export class Screen implements Disposable {
   readonly #terminal: Terminal;
   readonly #output: OutputStream;
   #position = 0;
-  #drawn: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
 
   private constructor(terminal: Terminal, output: OutputStream) {
     this.#terminal = terminal;
@@ -34,9 +35,7 @@ export class Screen implements Disposable {
 
   /** Draws what was printed since the last look, up to now. */
   draw({ cols, rows }: ScreenSize): Promise<void> {
-    const drawing = this.#drawn.then(() => this.#draw({ cols, rows }, this.#output.bytes));
-    this.#drawn = drawing.catch(() => undefined);
-    return drawing;
+    return this.#turns.take(() => this.#draw({ cols, rows }, this.#output.bytes));
   }
 
   /** Whether the program has asked for the application mode of cursor keys. */

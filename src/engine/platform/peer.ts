@@ -1,7 +1,7 @@
-import { readdirSync, readlinkSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { isLoopbackAddress } from '../../core/ip-address.js';
+import { Slices } from '../system/promises.js';
+import { listPids, namespaceOf } from './linux/process-table.js';
+import { socketsOf } from './linux/sockets.js';
 import type { PeerLook, PeerSocket, TcpEnds } from './platform.js';
 
 /** A question that has no answer yet. */
@@ -89,9 +89,6 @@ export class PeerSockets {
   }
 }
 
-/** Processes that are examined in one turn of the event loop: about 2 ms. */
-const PROCESSES_PER_TURN = 50;
-
 /** Tells which sockets are held by processes of the daemon's own PID namespace, and thus of no sandbox. */
 export class PidNamespaceSockets {
   /** A look examines the descriptors of all processes, so one serves all sockets that wait. */
@@ -107,39 +104,19 @@ export class PidNamespaceSockets {
 }
 
 async function areInOwnPidNamespace(inodes: readonly number[]): Promise<readonly boolean[]> {
-  const home = linkOf('/proc/self/ns/pid');
-  const undecided = new Set(inodes.map(linkOfSocket));
-  const inside = new Set<string>();
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  for (const [index, pid] of pids.entries()) {
+  const home = namespaceOf('self', 'pid');
+  const undecided = new Set(inodes);
+  const inside = new Set<number>();
+  const slices = new Slices();
+  for (const pid of listPids()) {
     if (undecided.size === 0) break;
-    if (index % PROCESSES_PER_TURN === PROCESSES_PER_TURN - 1) await nextTurn();
-    const held = descriptorsOf(pid).filter((link) => undecided.has(link));
-    const isInside = held.length > 0 && home !== undefined && linkOf(`/proc/${pid}/ns/pid`) === home;
-    for (const link of held) {
-      undecided.delete(link);
-      if (isInside) inside.add(link);
+    if (slices.isOver) await slices.next();
+    const open = socketsOf(pid).filter((inode) => undecided.has(inode));
+    const isInside = open.length > 0 && home !== undefined && namespaceOf(pid, 'pid') === home;
+    for (const inode of open) {
+      undecided.delete(inode);
+      if (isInside) inside.add(inode);
     }
   }
-  return inodes.map((inode) => inside.has(linkOfSocket(inode)));
-}
-
-const linkOfSocket = (inode: number): string => `socket:[${inode}]`;
-
-function descriptorsOf(pid: string): readonly string[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`) ?? '');
-  } catch {
-    // EACCES: the process belongs to another user. ENOENT: it has ended.
-    return [];
-  }
-}
-
-function linkOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // ENOENT: it was closed meanwhile.
-    return undefined;
-  }
+  return inodes.map((inode) => inside.has(inode));
 }

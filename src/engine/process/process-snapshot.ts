@@ -1,26 +1,8 @@
-import { setImmediate as eventLoop, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isListedByProgram, isRunning, type ListAge, type ProcessEntry, type Processes } from '../platform/platform.js';
+import { Slices } from '../system/promises.js';
 import { markOf, sessionOf } from './session-mark.js';
-
-/** Longest time that limit monitoring may block the event loop, in milliseconds. */
-const SLICE_MS = 4;
-
-/** Splits long work into slices. */
-export class Slices {
-  #since = performance.now();
-
-  /** Whether the slice is used up, and `next` is due. */
-  get isOver(): boolean {
-    return performance.now() - this.#since > SLICE_MS;
-  }
-
-  /** Yields to the event loop. */
-  async next(): Promise<void> {
-    await eventLoop();
-    this.#since = performance.now();
-  }
-}
 
 /**
  * The processes of the machine at one moment, found by what they are known by. Costs some 10 µs for each process of the machine where it is not

@@ -1,10 +1,10 @@
-import { type FSWatcher, readlinkSync, watch } from 'node:fs';
+import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Log } from '../../core/log.js';
 import type { Place } from '../../core/sandbox.js';
 import { linux } from '../platform/linux/linux.js';
-import { listChildren, pathInside } from '../platform/linux/process-table.js';
+import { listChildren, namespaceOf, pathInside } from '../platform/linux/process-table.js';
 import { sandboxRoot } from '../process/find-processes.js';
 import { runApart } from '../process/run-apart.js';
 import { findProgram } from '../shells/list.js';
@@ -81,22 +81,14 @@ function mountNamespaces(ancestor: number): readonly number[] {
   const found = new Map<string, number>();
   const visit = (pid: number): void => {
     for (const child of listChildren(pid)) {
-      const namespace = namespaceOf(child.pid);
+      // Of what has rights that the daemon has not, it is undefined: that is none of its programs.
+      const namespace = namespaceOf(child.pid, 'mnt');
       if (namespace !== undefined && !found.has(namespace)) found.set(namespace, child.pid);
       visit(child.pid);
     }
   };
   visit(ancestor);
   return [...found.values()];
-}
-
-function namespaceOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/mnt`);
-  } catch {
-    // ENOENT: it has ended. EACCES: it has rights that the daemon has not, so it is none of its programs.
-    return undefined;
-  }
 }
 
 /** Delay before a sandbox that is being started is looked at again, in milliseconds. */

@@ -182,7 +182,7 @@ export function followLinks(path: string, slow: readonly string[], root = ''): s
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = join(place, name);
     if (isSlow(next)) return undefined;
-    const link = readLink(`${root}${next}`);
+    const link = linkAt(`${root}${next}`);
     if (link === undefined) place = next;
     else {
       links += 1;
@@ -196,12 +196,22 @@ export function followLinks(path: string, slow: readonly string[], root = ''): s
 
 const namesIn = (path: string): string[] => path.split('/').filter((name) => name !== '');
 
-/** The text of a symbolic link; undefined for anything else. */
-function readLink(path: string): string | undefined {
+/** The text of a symbolic link where one may be; undefined for anything else. Cheaper than `readLink` where there is none. */
+function linkAt(path: string): string | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readLink(path) : undefined;
   } catch {
-    // EACCES, ENOTDIR, ENAMETOOLONG: there is nothing to follow. ENOENT: removed between the two.
+    // EACCES, ENOTDIR, ENAMETOOLONG: there is nothing to follow.
+    return undefined;
+  }
+}
+
+/** The text of a symbolic link; undefined where there is none now, or it may not be read. */
+export function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // ENOENT: removed, or in /proc closed or ended. EACCES, ENOTDIR, EINVAL.
     return undefined;
   }
 }

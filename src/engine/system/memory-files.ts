@@ -1,8 +1,8 @@
-import { lstatSync, readdirSync, readlinkSync, statfsSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, statfsSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { MB } from '../../core/limits.js';
-import { readSmallFile } from './local-files.js';
+import { readLink, readSmallFile } from './local-files.js';
 import { parseMounts } from './mounts.js';
 import { ownUid } from './own-user.js';
 
@@ -39,9 +39,8 @@ function usedBytesOf(point: string): number {
  * @param pids of processes, the sandbox's own included, which is outside of it
  */
 export function privateBytesOf(pids: readonly number[]): number {
-  const namespaceOf = (process: number | 'self') => attempt(() => readlinkSync(`/proc/${process}/ns/mnt`));
-  const here = namespaceOf('self');
-  const inside = pids.find((pid) => ![undefined, here].includes(namespaceOf(pid)));
+  const here = readLink('/proc/self/ns/mnt');
+  const inside = pids.find((pid) => ![undefined, here].includes(readLink(`/proc/${pid}/ns/mnt`)));
   if (inside === undefined) return 0;
   const shared = new Set(mountsOf('self').map(({ device }) => device));
   const own = mountsOf(inside).filter(({ type, device }) => type === 'tmpfs' && !shared.has(device));
@@ -81,7 +80,7 @@ function openFilesOf(pid: number, points: readonly string[]): readonly Stats[] {
   const isWithin = (target = '') => points.some((point) => target.startsWith(`${point}/`));
   return (attempt(() => readdirSync(folder)) ?? []).flatMap((fd) => {
     const link = join(folder, fd);
-    const stats = isWithin(attempt(() => readlinkSync(link))) ? attempt(() => statSync(link)) : undefined;
+    const stats = isWithin(readLink(link)) ? attempt(() => statSync(link)) : undefined;
     return stats?.isFile() ? [stats] : [];
   });
 }

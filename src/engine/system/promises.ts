@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** A promise and the functions that settle it (Promise.withResolvers, which Node 20 lacks). */
 export class Deferred<T> {
   readonly promise: Promise<T>;
@@ -57,5 +59,31 @@ export class Turns {
       if (next) next();
       else this.#running -= 1;
     }
+  }
+}
+
+/** Longest time that work in slices blocks the event loop, in milliseconds. */
+const SLICE_MS = 4;
+
+/** Splits long work into slices, so that other work of the process is not delayed. */
+export class Slices {
+  #since = performance.now();
+  #usedMs = 0;
+
+  /** Whether the slice is used up, and `next` is due. */
+  get isOver(): boolean {
+    return performance.now() - this.#since > SLICE_MS;
+  }
+
+  /** Time of the work so far without its pauses, in milliseconds. */
+  get usedMs(): number {
+    return this.#usedMs + performance.now() - this.#since;
+  }
+
+  /** Yields to the event loop. */
+  async next(): Promise<void> {
+    this.#usedMs = this.usedMs;
+    await nextTurn();
+    this.#since = performance.now();
   }
 }

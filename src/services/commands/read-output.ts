@@ -1,10 +1,10 @@
-import { setImmediate as eventLoop } from 'node:timers/promises';
-
 import { AdapterError } from '../../core/errors.js';
 import { compileLinePattern, LineSearch } from '../../core/output/line-search.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
+import { takeWhole } from '../../engine/files/find-files.js';
 import type { OutputStream } from '../../engine/output/output-stream.js';
+import { Slices, Turns } from '../../engine/system/promises.js';
 import { assertKept } from '../registry/command-record.js';
 
 /** Size of a piece that is read, in bytes. */
@@ -204,14 +204,12 @@ const DEFAULT_LIMIT = 100;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Longest time that one call searches, in milliseconds, without its pauses. */
 const MAX_WORK_MS = 500;
-/** Longest time that a search blocks the event loop, in milliseconds, except for one part of a line. */
-const SLICE_MS = 4;
 /** Searches that may wait: they run one at a time, so that together they leave the event loop room. */
 const MAX_WAITING = 32;
 
 /** Searches kept outputs of commands, one at a time and in slices. */
 export class OutputSearch {
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #waiting = 0;
 
   /**
@@ -226,11 +224,8 @@ export class OutputSearch {
       throw new AdapterError('RESOURCE_EXHAUSTED', `${MAX_WAITING} searches wait already; try again later`);
     }
     this.#waiting += 1;
-    const before = this.#last;
-    const searching = before.then(() => scan(output, new LineSearch(find, limit, offset)));
-    this.#last = searching.catch(() => undefined);
     try {
-      return await searching;
+      return await this.#turns.take(() => scan(output, new LineSearch(find, limit, offset)));
     } finally {
       this.#waiting -= 1;
     }
@@ -238,58 +233,22 @@ export class OutputSearch {
 }
 
 async function scan(output: OutputStream, search: LineSearch): Promise<Answer<'search_output'>> {
-  const budget = new WorkBudget();
+  let usedMs = 0;
   const start = search.offset;
   let position = start;
   let isAtEnd = false;
-  while (!isAtEnd && !search.isFull && position - start < MAX_BYTES && !budget.isSpent) {
+  while (!isAtEnd && !search.isFull && position - start < MAX_BYTES && usedMs <= MAX_WORK_MS) {
     const piece = await output.spool.read(position, PIECE_BYTES);
     // The output may have been discarded meanwhile to make room for newer output.
     if (piece.length === 0) assertKept(output, position);
     position += piece.length;
     isAtEnd = piece.length === 0;
-    await takeWhole(search, piece, budget);
+    const slices = new Slices();
+    const usedBefore = usedMs;
+    await takeWhole(search, piece, slices, () => usedBefore + slices.usedMs > MAX_WORK_MS);
+    usedMs += slices.usedMs;
   }
-  const hasAll = isAtEnd && !search.isFull && !budget.isSpent && position >= output.bytes;
+  const hasAll = isAtEnd && !search.isFull && usedMs <= MAX_WORK_MS && position >= output.bytes;
   if (hasAll) search.takeLast();
   return { matches: search.matches, scanned_to: search.offset, lines: search.lines, complete: hasAll };
-}
-
-/** Searches a piece in slices. */
-async function takeWhole(search: LineSearch, piece: Uint8Array, budget: WorkBudget): Promise<void> {
-  const mustPause = () => budget.isSliceOver;
-  budget.beginSlice();
-  let isDone = search.take(piece, mustPause);
-  while (!isDone && !search.isFull) {
-    budget.endSlice();
-    if (budget.isSpent) return;
-    await eventLoop();
-    budget.beginSlice();
-    isDone = search.take(NOTHING, mustPause);
-  }
-  budget.endSlice();
-}
-
-const NOTHING = new Uint8Array();
-
-/** Measures the time of a call without its pauses. */
-class WorkBudget {
-  #usedMs = 0;
-  #sliceSince = 0;
-
-  beginSlice(): void {
-    this.#sliceSince = performance.now();
-  }
-
-  get isSliceOver(): boolean {
-    return performance.now() - this.#sliceSince > SLICE_MS;
-  }
-
-  endSlice(): void {
-    this.#usedMs += performance.now() - this.#sliceSince;
-  }
-
-  get isSpent(): boolean {
-    return this.#usedMs > MAX_WORK_MS;
-  }
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 
@@ -16,6 +16,7 @@ import {
 import { linuxListening, linuxPeers } from './sockets.js';
 import { cpuMsOf, cpusOf, findOwnGroups, memoryOf } from './own-group.js';
 import {
+  namespaceOf,
   parseCpuTicks,
   parseLoad,
   parseMemory,
@@ -124,12 +125,8 @@ function processIdentity(pid: number): string | undefined {
   const boot = readSmallFile('/proc/sys/kernel/random/boot_id')?.trim();
   const entry = readProcess(pid);
   if (boot === undefined || entry === undefined || entry.state === 'Z' || entry.state === 'X') return undefined;
-  try {
-    return `${boot}/${readlinkSync(`/proc/${pid}/ns/pid`)}/${entry.startTicks}`;
-  } catch {
-    // The process has ended, or belongs to another user.
-    return undefined;
-  }
+  const namespace = namespaceOf(pid, 'pid');
+  return namespace && `${boot}/${namespace}/${entry.startTicks}`;
 }
 
 /** The line in /proc/PID/limits: its name, blanks, the soft limit, blanks, and more. */
@@ -264,16 +261,7 @@ export const linux: Platform = {
   listening: linuxListening,
   peers: linuxPeers,
   openMachine: () => new LinuxMachine(),
-  pidNamespace,
+  pidNamespace: () => Number(/\d+/.exec(namespaceOf('self', 'pid') ?? '')?.[0] ?? 0),
   descriptorDirectory: '/proc/self/fd',
   makeFirstVictim,
 };
-
-/** namespaces(7). */
-function pidNamespace(): number {
-  try {
-    return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0);
-  } catch {
-    return 0;
-  }
-}

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-import { followLinks, readBytes, readSmallFile } from '../../system/local-files.js';
+import { followLinks, readBytes, readLink, readSmallFile } from '../../system/local-files.js';
 import {
   type CpuTime,
   type MemoryBytes,
@@ -252,14 +252,10 @@ export function isAlive(process: Pick<ProcessEntry, 'pid' | 'startTicks'>): bool
 }
 
 /** Returns the target of a file descriptor; undefined when the process has no such descriptor. */
-export function descriptorTarget(pid: number, fd: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/fd/${fd}`);
-  } catch {
-    // ENOENT: closed, or the process has ended.
-    return undefined;
-  }
-}
+export const descriptorTarget = (pid: number, fd: number): string | undefined => readLink(`/proc/${pid}/fd/${fd}`);
+
+/** Returns the open descriptors of a process; none when it has ended, or belongs to another user. */
+export const descriptorsOf = (pid: number): readonly number[] => namesIn(`/proc/${pid}/fd`).map(Number);
 
 /** Mask of the access mode in the flags of a descriptor, which fdinfo shows in octal; 0 is reading only. Source: open(2), proc(5). */
 const ACCESS_MODE = 0o3;
@@ -278,7 +274,14 @@ export function pipesOf(pid: number): OpenPipes {
   return { input, written };
 }
 
-const descriptorsOf = (pid: number): readonly number[] => namesIn(`/proc/${pid}/fd`).map(Number);
+/**
+ * Names a namespace of a process, such as `net:[4026531840]`: namespaces(7).
+ * @returns undefined when it has ended, or has rights that the daemon has not
+ */
+export const namespaceOf = (
+  pid: number | 'self',
+  kind: 'mnt' | 'net' | 'pid' | 'user' | 'ipc' | 'uts',
+): string | undefined => readLink(`/proc/${pid}/ns/${kind}`);
 
 /**
  * Returns the file from which a process is blocked in read(2); undefined when it is not, or the kernel does not report
@@ -302,9 +305,8 @@ export function pathInside(pid: number, path: string): string {
 }
 
 /** Whether any descriptor of a process refers to this path. */
-export function holdsDescriptorOf(pid: number, path: string): boolean {
-  return descriptorsOf(pid).some((fd) => descriptorTarget(pid, fd) === path);
-}
+export const holdsDescriptorOf = (pid: number, path: string): boolean =>
+  descriptorsOf(pid).some((fd) => descriptorTarget(pid, fd) === path);
 
 /**
  * Kernel functions in which a thread sleeps that uses a pipe or waits for a child. Source: wchan of proc(5), which is 0 for one that

@@ -1,26 +1,17 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { endianness } from 'node:os';
 
 import { groupsOf, plainAddress } from '../../../core/ip-address.js';
 import { listeningIn, type ListeningSocket } from '../../../core/listening-table.js';
 import type { Listening, ListeningPort, PeerLook, PeerSocket, TcpEnds } from '../platform.js';
+import { descriptorsOf, descriptorTarget, namespaceOf } from './process-table.js';
 
 /** A look reads two files of the kernel. */
 const LOOK_MS = 50;
 
 const LISTENING_TABLES = ['tcp', 'tcp6'] as const;
 const isLittleEndian = endianness() === 'LE';
-
-/** The network namespace of a process. */
-function networkOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/net`);
-  } catch {
-    // ENOENT, EACCES.
-    return undefined;
-  }
-}
 
 /** The sockets that listen for TCP connections in the network namespace of a process. */
 function listeningSockets(pid: number): readonly ListeningSocket[] {
@@ -38,7 +29,7 @@ function portsOf(pids: readonly number[]): readonly ListeningPort[] {
   const tables = new Map<string, ReadonlyMap<number, ListeningSocket>>();
   const found = new Map<string, ListeningPort>();
   for (const pid of pids) {
-    const network = networkOf(pid);
+    const network = namespaceOf(pid, 'net');
     if (network === undefined) continue;
     let sockets = tables.get(network);
     if (!sockets) {
@@ -57,31 +48,16 @@ function portsOf(pids: readonly number[]): readonly ListeningPort[] {
 const SOCKET = /^socket:\[(\d+)\]$/;
 
 /** Inodes of the sockets that a process has open. */
-export function socketsOf(pid: number): readonly number[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-      const [, inode] = SOCKET.exec(linkOf(`/proc/${pid}/fd/${fd}`)) ?? [];
-      return inode === undefined ? [] : [Number(inode)];
-    });
-  } catch {
-    // EACCES: it belongs to another user. ENOENT: it has ended.
-    return [];
-  }
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // ENOENT: it was closed meanwhile.
-    return '';
-  }
-}
+export const socketsOf = (pid: number): readonly number[] =>
+  descriptorsOf(pid).flatMap((fd) => {
+    const [, inode] = SOCKET.exec(descriptorTarget(pid, fd) ?? '') ?? [];
+    return inode === undefined ? [] : [Number(inode)];
+  });
 
 /** Ports by the tables of /proc/net: proc(5). */
 export const linuxListening: Listening = {
   lookMs: LOOK_MS,
-  networkOf,
+  networkOf: (pid) => namespaceOf(pid, 'net'),
   portsOf: (pids) => Promise.resolve(portsOf(pids)),
   isTaken: (port, pid) => Promise.resolve(listeningSockets(pid).some((socket) => socket.port === port)),
 };

@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readSync, type Stats, statSync } from
 
 import type { ProcessEntry, TerminalReader } from '../platform.js';
 import { socketsOf } from './sockets.js';
-import { childPidsOf, descriptorTarget, readProc, readProcess } from './process-table.js';
+import { childPidsOf, descriptorsOf, descriptorTarget, readProc, readProcess } from './process-table.js';
 import {
   accessOf,
   connectedUnixSockets,
@@ -98,15 +98,6 @@ class WaitedDescriptors {
 
   #infoOf(descriptor: number): string {
     return readProc(this.#entry.pid, `fdinfo/${descriptor}`) ?? '';
-  }
-}
-
-function descriptorsOf(pid: number): readonly number[] {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).map(Number);
-  } catch {
-    // It has ended.
-    return [];
   }
 }
 
