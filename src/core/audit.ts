@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.js';
 import type { SecretMask } from './secrets.js';
 import type { AuditEvent } from './audit-events.js';
 import type { ErrorCode } from './errors.js';
@@ -145,12 +146,12 @@ function renderArguments(args: readonly string[]): { args: readonly string[]; ar
  */
 const REPEAT_MS = 1000;
 
-/** Maximum number of kinds of events that are remembered; beyond that all are dropped. */
+/** Maximum number of kinds of events that are remembered. */
 const MAX_KNOWN = 1000;
 
 /** Tells which events of a burst are recorded. Times are in milliseconds of one clock, of any kind. */
 export class Repeats {
-  readonly #known = new Map<string, { readonly at: number; left: number }>();
+  readonly #known = new BoundedMap<string, { readonly at: number; left: number }>(MAX_KNOWN);
 
   /** Number of events of a kind left out before this one; undefined when this one is left out too. */
   countOf(kind: string, now: number): number | undefined {
@@ -159,7 +160,6 @@ export class Repeats {
       known.left += 1;
       return undefined;
     }
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(kind, { at: now, left: 0 });
     return known?.left ?? 0;
   }

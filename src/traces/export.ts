@@ -1,5 +1,6 @@
 import { context, diag, DiagLogLevel, propagation, trace } from '@opentelemetry/api';
 
+import { BoundedMap } from '../core/bounded-map.js';
 import type { Log } from '../core/log.js';
 import { settledWithin } from '../core/time.js';
 
@@ -65,12 +66,11 @@ export async function startExport(options: ExportOptions): Promise<() => Promise
 
 /** Passes on what the packages report. The same again is passed on once in `REPEAT_MS`. */
 function diagnostics(log: Log) {
-  const reported = new Map<string, number>();
+  const reported = new BoundedMap<string, number>(MAX_REPORTED);
   const warn = (report: string) => {
     const error = messageIn(report);
     const now = performance.now();
     if (now - (reported.get(error) ?? -Infinity) < REPEAT_MS) return;
-    if (reported.size > MAX_REPORTED) reported.clear();
     reported.set(error, now);
     log.warn('spans could not be sent', { error });
   };

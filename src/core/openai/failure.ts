@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.js';
 import { statusOf } from '../error-catalogue.js';
 import { AdapterError, type ErrorCode, type ErrorDetails } from '../errors.js';
 
@@ -107,7 +108,7 @@ const MAX_AGE_MS = 150_000;
  */
 export class FailureMemory<Failure> {
   readonly #windowMs: () => number;
-  readonly #failures = new Map<string, Remembered<Failure>>();
+  readonly #failures = new BoundedMap<string, Remembered<Failure>>(MAX_FAILURES);
 
   /** @param windowMs longest delay of the first retry, in milliseconds; 0 disables the memory */
   constructor(windowMs: () => number) {
@@ -133,8 +134,6 @@ export class FailureMemory<Failure> {
     const remembered = { failure, failedAtMs: nowMs, untilMs: nowMs };
     this.#extend(remembered, nowMs);
     this.#failures.set(key, remembered);
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size > MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
   /** Drops the failure of a request that has succeeded. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { BoundedMap } from '../../core/bounded-map.js';
 import { isListedByProgram, isRunning, type ListAge, type ProcessEntry, type Processes } from '../platform/platform.js';
 import { Slices } from '../system/promises.js';
 import { markOf, sessionOf } from './session-mark.js';
@@ -175,7 +176,7 @@ async function askAgain<T>(ask: () => T | Promise<T>, [pauseMs = 0, ...later] = 
   }
 }
 
-/** Remembered origins, at most: after that all are read again. */
+/** Remembered origins, at most. */
 const MAX_KNOWN = 10_000;
 
 /**
@@ -183,13 +184,12 @@ const MAX_KNOWN = 10_000;
  * half of the time of a sample where many sessions run.
  */
 export function withFirstOrigins(processes: Processes): Processes {
-  const known = new Map<number, { readonly startTicks: number; readonly origin: string }>();
+  const known = new BoundedMap<number, { readonly startTicks: number; readonly origin: string }>(MAX_KNOWN);
   const originOf: Processes['originOf'] = (entry) => {
     const { pid, startTicks } = entry;
     const before = known.get(pid);
     if (before?.startTicks === startTicks) return before.origin;
     const origin = processes.originOf(entry);
-    if (known.size >= MAX_KNOWN) known.clear();
     if (origin !== undefined) known.set(pid, { startTicks, origin });
     return origin;
   };

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../core/bounded-map.js';
 import { FailedAttempts, peerKey } from '../../core/rate-limits.js';
 import { LOCAL_ID, LOCAL_PRINCIPAL, type Principal, type Role } from '../../core/principal.js';
 import { readLife, type Token } from '../../core/token.js';
@@ -122,7 +123,7 @@ export class Access {
   readonly #insideSockets = new PidNamespaceSockets();
   readonly #endListeners: EndListener[] = [];
   /** Principals of other nodes whose access has ended there: the last ones, for confirmations that still wait. */
-  readonly #endedElsewhere = new Set<string>();
+  readonly #endedElsewhere = new BoundedMap<string, true>(MAX_ENDED_ELSEWHERE);
 
   constructor(options: AccessOptions) {
     this.#options = options;
@@ -210,11 +211,11 @@ export class Access {
 
   /** Notes that another node has ended the access of a principal, or has accepted it again. */
   noteElsewhere(id: string, isActive: boolean): void {
-    this.#endedElsewhere.delete(id);
-    if (isActive) return;
-    this.#endedElsewhere.add(id);
-    const [oldest] = this.#endedElsewhere;
-    if (oldest !== undefined && this.#endedElsewhere.size > MAX_ENDED_ELSEWHERE) this.#endedElsewhere.delete(oldest);
+    if (isActive) {
+      this.#endedElsewhere.delete(id);
+      return;
+    }
+    this.#endedElsewhere.set(id, true);
     this.#tellEnd(id, 'elsewhere');
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../core/bounded-map.js';
 import type { Principal } from '../../core/principal.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { confirmInstead, decide, type Policy, type PolicyVerdict } from '../../core/policy/policy.js';
@@ -51,7 +52,6 @@ export class KnownVerdicts {
     if (known) return known;
     const verdict = decideHere(policy, request, facts);
     if (verdict.paths.length > 0 || verdict.repositories.length > 0) return verdict;
-    if (verdicts.size >= MAX_TEXTS) verdicts.clear();
     verdicts.set(command, verdict);
     return verdict;
   }
@@ -59,7 +59,7 @@ export class KnownVerdicts {
   #of(policy: Policy, facts: PolicyFacts): Known {
     const known = this.#known.get(facts);
     if (known?.policy === policy) return known;
-    const fresh: Known = { policy, verdicts: new Map() };
+    const fresh: Known = { policy, verdicts: new BoundedMap(MAX_TEXTS) };
     this.#known.set(facts, fresh);
     return fresh;
   }

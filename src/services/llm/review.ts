@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type OpenAI from 'openai';
 
+import { BoundedMap } from '../../core/bounded-map.js';
 import { LOCAL_PRINCIPAL } from '../../core/principal.js';
 import {
   buildReview,
@@ -106,7 +107,7 @@ interface KeptVerdict {
 /** Keeps the verdicts of reviewing models for a while: an identical question gets an identical answer without a call. */
 export class ReviewCache {
   readonly #maxAgeMs: () => number;
-  readonly #kept = new Map<string, KeptVerdict>();
+  readonly #kept = new BoundedMap<string, KeptVerdict>(MAX_VERDICTS);
 
   constructor(maxAgeMs: () => number) {
     this.#maxAgeMs = maxAgeMs;
@@ -126,7 +127,7 @@ export class ReviewCache {
         const known = this.#find(key);
         if (known) return known;
         const verdict = await reviewer.review(question, signal);
-        this.#keep(key, verdict);
+        this.#kept.set(key, { verdict, givenAt: performance.now() });
         return verdict;
       },
     };
@@ -136,12 +137,5 @@ export class ReviewCache {
     const kept = this.#kept.get(key);
     const isFresh = kept !== undefined && performance.now() - kept.givenAt < this.#maxAgeMs();
     return isFresh ? kept.verdict : undefined;
-  }
-
-  #keep(key: string, verdict: ReviewVerdict): void {
-    this.#kept.delete(key);
-    this.#kept.set(key, { verdict, givenAt: performance.now() });
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > MAX_VERDICTS && oldest !== undefined) this.#kept.delete(oldest);
   }
 }

@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 
+import { BoundedMap } from '../../../core/bounded-map.js';
 import { readSmallFile, tryWrite } from '../../system/local-files.js';
 import {
   type Directories,
@@ -154,8 +155,8 @@ type Asked = Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent' | 'session'>;
  * whatever else leads a session of the kernel, keeps its origin too; other processes may still get the tag of a command with their program.
  */
 export class Origins {
-  readonly #foreign = new Map<number, { readonly startTicks: number; readonly isSure: boolean }>();
-  readonly #leaders = new Map<number, { readonly startTicks: number; readonly origin: string }>();
+  readonly #foreign = new BoundedMap<number, { readonly startTicks: number; readonly isSure: boolean }>(MAX_REMEMBERED);
+  readonly #leaders = new BoundedMap<number, { readonly startTicks: number; readonly origin: string }>(MAX_REMEMBERED);
 
   /** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
   readonly read = (entry: Asked): string | undefined => {
@@ -168,19 +169,14 @@ export class Origins {
     const origin = readTag(pid) ?? readMark(pid);
     if (origin !== undefined) this.#noteLeader(entry, origin);
     // The environment is empty for a moment while a program is loaded: it counts when it was so twice.
-    else if (isSettled(entry)) remember(this.#foreign, pid, { startTicks, isSure: isKnown });
+    else if (isSettled(entry)) this.#foreign.set(pid, { startTicks, isSure: isKnown });
     return origin;
   };
 
   #noteLeader(entry: Asked, origin: string): void {
     const { pid, session, startTicks } = entry;
-    if (session === pid && !isYoung(entry)) remember(this.#leaders, pid, { startTicks, origin });
+    if (session === pid && !isYoung(entry)) this.#leaders.set(pid, { startTicks, origin });
   }
-}
-
-function remember<T>(known: Map<number, T>, pid: number, process: T): void {
-  if (known.size >= MAX_REMEMBERED) known.clear();
-  known.set(pid, process);
 }
 
 const isYoung = ({ startTicks }: Asked): boolean => ticksNow() - startTicks <= YOUNG_TICKS;
