@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -288,12 +288,17 @@ describe.each(PLATFORMS)('the platform $name', (platform) => {
       unlock(file);
     });
 
+    it('that cannot be read are an error', () => {
+      const file = join(folder, 'directory');
+      mkdirSync(file);
+      expect(() => tryLock(file, platform)).toThrow('EISDIR');
+    });
+
     it('are taken from an owner that was killed before it had written its name', () => {
       const file = join(folder, 'unnamed');
       writeFileSync(file, '');
       const longAgo = new Date(Date.now() - 5000);
       utimesSync(file, longAgo, longAgo);
-      expect(tryLock(file, platform)).toBe('gone');
       expect(tryLock(file, platform)).toBeUndefined();
       unlock(file);
     });

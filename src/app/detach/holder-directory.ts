@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { z } from 'zod';
@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { lockedBy, tryLock, unlock } from '../../engine/instance/file-lock.js';
 import type { Platform } from '../../engine/platform/platform.js';
 import { isProcess } from '../../engine/platform/process-identity.js';
+import { writePrivateFile } from '../../engine/system/local-files.js';
 
 /** Most daemons that may share a state directory and a port setting. */
 const MAX_DAEMONS = 64;
@@ -101,9 +102,7 @@ export class HolderDirectory {
 
   /** Notes a holder, for the daemons that come. */
   write(holder: HolderRecord): void {
-    const file = this.#fileOf(holder.name);
-    writeFileSync(`${file}.new`, JSON.stringify(holder), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    writePrivateFile(this.#fileOf(holder.name), JSON.stringify(holder));
   }
 
   /** Removes what `write` has noted. */
@@ -147,7 +146,7 @@ export function ownDirectory(stateDirectory: string, port: number, platform: Pla
     const path = join(parentOf(stateDirectory), number === 1 ? String(port) : `${port}-${number}`);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const lock = lockIn(path);
-    if (!isTaken(lock, platform)) continue;
+    if (tryLock(lock, platform)) continue;
     const directory = new HolderDirectory(path);
     ensureSecret(directory.secretFile);
     return {
@@ -164,16 +163,8 @@ const lockIn = (path: string): string => join(path, 'lock');
 
 const parentOf = (stateDirectory: string): string => join(stateDirectory, 'holders');
 
-/** Whether this process has taken the lock. One that a dead daemon has left is taken over. */
-function isTaken(lock: string, platform: Platform): boolean {
-  const held = tryLock(lock, platform);
-  return held === undefined || (held === 'gone' && tryLock(lock, platform) === undefined);
-}
-
 function ensureSecret(file: string): void {
-  if (existsSync(file)) return;
-  writeFileSync(`${file}.new`, randomBytes(SECRET_BYTES).toString('hex'), { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  if (!existsSync(file)) writePrivateFile(file, randomBytes(SECRET_BYTES).toString('hex'));
 }
 
 /** A file that cannot be read is that of no holder. */

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 import { trustListOf, userConfigurationFile } from '../../config/model/configuration.js';
 import { contentHash, LOCAL_FILE, readTrustedFiles, SHIPPED_FILE, type TrustedFile } from '../../config/read/locate.js';
-import { writePrivateFile } from '../../engine/system/private-file.js';
+import { writePrivateFile } from '../../engine/system/local-files.js';
 import { alignColumns } from '../console/style.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, messageOf, UsageError } from '../console/failure.js';

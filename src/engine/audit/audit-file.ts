@@ -269,8 +269,7 @@ export class AuditFile implements AuditTrail, AsyncDisposable {
     if (this.#isLocked) return;
     const { path, platform } = this.#options;
     await makeDirectory(dirname(path), FOLDER_MODE);
-    let holder = tryLock(lockOf(path), platform);
-    while (holder === 'gone') holder = tryLock(lockOf(path), platform);
+    const holder = tryLock(lockOf(path), platform);
     this.#isLocked = holder === undefined;
     if (!holder) return;
     const message = `another daemon (process ${holder.pid ?? 'unknown'}) writes the audit log ${path}; give this one another audit.file or adapter.state_directory`;

@@ -1,9 +1,13 @@
 import type { BytePath, ChangeStatus, CheckpointKind, SkipReason } from '../../core/checkpoints.js';
+import type { ErrorBody } from '../../core/errors.js';
 import type { OutputLimits, RenderOptions } from '../../core/output/output-window.js';
 import type { PlatformName } from '../../core/platform.js';
 import type { LineCounts, Patch } from './git/diff.js';
 import type { CheckpointLimits } from './files/walk.js';
 import type { CheckpointFacts } from './git/repository.js';
+
+/** Longest wait for the lock, in milliseconds: tidying takes the longest. */
+export const LOCK_WAIT_MS = 120_000;
 
 /** A workspace, and the location of its checkpoints. */
 export interface StoreOptions {
@@ -18,7 +22,7 @@ export interface StoreOptions {
   readonly limits: CheckpointLimits;
   /**
    * Longest wait for the lock of another process, in milliseconds.
-   * @default 120000
+   * @default LOCK_WAIT_MS
    */
   readonly lockWaitMs?: number;
   readonly platform: PlatformName;
@@ -119,3 +123,12 @@ export type JobOf<K extends Job['kind']> = Extract<Job, { readonly kind: K }>;
 
 /** Runs a job; rejects with an AdapterError. */
 export type RunJob = <K extends Job['kind']>(job: JobOf<K>, options: StoreOptions) => Promise<JobResults[K]>;
+
+/** Request on the worker's standard input, as JSON. */
+export interface WorkerRequest {
+  readonly job: Job;
+  readonly options: StoreOptions;
+}
+
+/** Reply on its standard output, as JSON. */
+export type WorkerReply = { readonly result: JobResults[Job['kind']] | null } | { readonly error: ErrorBody };

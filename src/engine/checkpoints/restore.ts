@@ -12,7 +12,6 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,6 +19,7 @@ import type { Attributes, BytePath, Entries, Entry } from '../../core/checkpoint
 import { MADE_DIRECTORY_MODE, type RestorePlan, type Step } from '../../core/restore.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Directories } from '../platform/platform.js';
+import { writePrivateFile } from '../system/local-files.js';
 import { type Location, OpenTree } from './files/held-directory.js';
 import { CAN_SET_OWNERS, STAGING_PREFIX, StagingDirectory } from './files/staging.js';
 import { isSameFile } from './files/stat-cache.js';
@@ -194,8 +194,7 @@ export class Journal {
 
   /** Records the progress of a restore. */
   write(entry: JournalEntry): void {
-    writeFileSync(`${this.#file}.new`, JSON.stringify(entry), { mode: 0o600, flush: true });
-    renameSync(`${this.#file}.new`, this.#file);
+    writePrivateFile(this.#file, JSON.stringify(entry));
   }
 
   /** Removes the journal after the end of a restore. */

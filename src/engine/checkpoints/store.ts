@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import {
@@ -13,6 +13,7 @@ import {
 import { planRestore } from '../../core/restore.js';
 import { AdapterError } from '../../core/errors.js';
 import { platformOf } from '../platform/choose-platform.js';
+import { withLock } from '../instance/file-lock.js';
 import type { Directories } from '../platform/platform.js';
 import { readSavedTree, type Snapshot, takeSnapshot } from './snapshot.js';
 import { namedPaths, pathsWithin } from './files/walk.js';
@@ -21,9 +22,18 @@ import { StatCache } from './files/stat-cache.js';
 import { toText } from './git/git.js';
 import { countLines, makePatch } from './git/diff.js';
 import { type CheckpointFacts, isOf, Repository, type StoredCheckpoint } from './git/repository.js';
-import type { ChangedPath, JobOf, JobResults, Listed, SavedCheckpoint, SkippedPath, StoreOptions } from './job.js';
+import {
+  type ChangedPath,
+  type Job,
+  type JobOf,
+  type JobResults,
+  type Listed,
+  LOCK_WAIT_MS,
+  type SavedCheckpoint,
+  type SkippedPath,
+  type StoreOptions,
+} from './job.js';
 import { applyRestore, ensureDirectory, type Journal, journalOf, recover } from './restore.js';
-import { withLock } from './store-lock.js';
 
 /** The first of all, and how many there are. */
 const listed = <T>(all: readonly T[]): Listed<T> => ({
@@ -68,13 +78,14 @@ export class CheckpointStore {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
     const platform = platformOf(options.platform);
     const run = async () => {
+      removeUnfinished(options.directory);
       const repository = await Repository.open(repositoryOf(options));
       repository.clean();
       const store = new CheckpointStore(options, repository);
       recover(options.workspace, store.#journal, platform.directories);
       return work(store);
     };
-    return withLock(lockOf(options), platform, run, options.lockWaitMs);
+    return withLock(lockOf(options), platform, run, waitIn(options));
   }
 
   /** Lists the checkpoints of an owner, the oldest first; does not require the lock. */
@@ -87,7 +98,8 @@ export class CheckpointStore {
   static async recover(options: StoreOptions): Promise<JobResults['recover']> {
     const { workspace, directory } = options;
     const platform = platformOf(options.platform);
-    return withLock(lockOf(options), platform, () => recover(workspace, journalOf(directory), platform.directories));
+    const run = () => recover(workspace, journalOf(directory), platform.directories);
+    return withLock(lockOf(options), platform, run, waitIn(options));
   }
 
   /** Saves the workspace. */
@@ -241,6 +253,22 @@ export class CheckpointStore {
 
 const lockOf = ({ directory }: StoreOptions): string => join(directory, 'lock');
 
+/** The lock is exclusive against a second daemon, and a worker that a killed one has left. */
+const waitIn = (options: StoreOptions) => ({
+  waitMs: options.lockWaitMs ?? LOCK_WAIT_MS,
+  busy: (pid: number | undefined) => {
+    const message = `another process (${pid ?? 'unknown'}) works on the checkpoints of this workspace`;
+    return new AdapterError('CHECKPOINT_FAILED', message, { details: { lock: lockOf(options) } });
+  },
+});
+
+/** Removes what a killed process has begun to write: see `writePrivateFile`, and `Repository.open`. */
+function removeUnfinished(directory: string): void {
+  for (const name of readdirSync(directory).filter((each) => each.endsWith('.new'))) {
+    rmSync(join(directory, name), { recursive: true, force: true });
+  }
+}
+
 const repositoryOf = ({ git, directory }: StoreOptions) => ({ program: git, directory: join(directory, 'git') });
 
 const factsOf = ({ id, kind, owner, label, createdAt, files, bytes }: StoredCheckpoint): CheckpointFacts => {
@@ -255,4 +283,49 @@ function asWorkspaceFailure(error: unknown, workspace: string): unknown {
     details: { directory: workspace, errno: code },
     cause: error,
   });
+}
+
+/**
+ * Runs a job, in this process.
+ * @throws AdapterError
+ */
+export async function runJob(job: Job, options: StoreOptions): Promise<JobResults[Job['kind']]> {
+  try {
+    return await start(job, options);
+  } catch (error) {
+    throw asAdapterError(error);
+  }
+}
+
+function start(job: Job, options: StoreOptions): Promise<JobResults[Job['kind']]> {
+  switch (job.kind) {
+    case 'list':
+      return CheckpointStore.list(options, job);
+    case 'recover':
+      return CheckpointStore.recover(options);
+    case 'save':
+      return CheckpointStore.use(options, (store) => store.save(job));
+    case 'diff':
+      return CheckpointStore.use(options, (store) => store.diff(job));
+    case 'restore':
+      return CheckpointStore.use(options, (store) => store.restore(job));
+    case 'tidy':
+      return CheckpointStore.use(options, (store) => store.tidy());
+  }
+}
+
+/**
+ * Converts system errors: mostly those of the disk with the checkpoints, since unreadable workspace entries are
+ * skipped.
+ */
+function asAdapterError(error: unknown): AdapterError {
+  if (error instanceof AdapterError) return error;
+  const { code, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error(String(error));
+  if (code !== undefined && ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(code)) {
+    return new AdapterError('RESOURCE_EXHAUSTED', `the machine is out of resources: ${message}`, {
+      details: { errno: code },
+      cause: error,
+    });
+  }
+  return new AdapterError('CHECKPOINT_FAILED', message, { details: { errno: code ?? null }, cause: error });
 }

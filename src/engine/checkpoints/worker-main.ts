@@ -3,7 +3,8 @@ import { text } from 'node:stream/consumers';
 
 import { AdapterError } from '../../core/errors.js';
 import { closeInheritedTerminals } from '../process/find-processes.js';
-import { runJob, type WorkerReply, type WorkerRequest } from './run-job.js';
+import type { WorkerReply, WorkerRequest } from './job.js';
+import { runJob } from './store.js';
 
 /*
  * The checkpoint worker: runs one job and exits. A separate process, because walking through 50,000 files blocks a

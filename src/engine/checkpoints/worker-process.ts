@@ -6,8 +6,7 @@ import { AdapterError } from '../../core/errors.js';
 import { settledWithin } from '../../core/time.js';
 import type { UserLaunch } from '../sandbox/user-launch.js';
 import { sendSignal } from '../system/signals.js';
-import type { Job, JobOf, JobResults, RunJob, StoreOptions } from './job.js';
-import type { WorkerReply, WorkerRequest } from './run-job.js';
+import type { Job, JobOf, JobResults, RunJob, StoreOptions, WorkerReply, WorkerRequest } from './job.js';
 
 const MAIN = fileURLToPath(new URL('./worker-main.js', import.meta.url));
 
@@ -59,7 +58,7 @@ export class CheckpointWorkers implements AsyncDisposable {
 
 /** One short git process: not worth a worker. */
 async function listHere(job: JobOf<'list'>, options: StoreOptions): Promise<JobResults['list']> {
-  const { runJob } = await import('./run-job.js');
+  const { runJob } = await import('./store.js');
   return (await runJob(job, options)) as JobResults['list'];
 }
 

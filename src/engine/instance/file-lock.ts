@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Platform } from '../platform/platform.js';
 
@@ -7,36 +8,61 @@ import type { Platform } from '../platform/platform.js';
  * was killed in between.
  */
 const NAMED_WITHIN_MS = 1000;
+/** Time between two attempts at a lock, in milliseconds. */
+const POLL_MS = 25;
+
+/** Live process that holds a lock; its pid is undefined until it has named itself. */
+interface LockHolder {
+  readonly pid: number | undefined;
+}
 
 /**
- * Holder of a lock that could not be taken: a live process, or `gone` when the lock of a dead one has just been
- * removed.
- */
-export type LockHolder = { readonly pid: number | undefined } | 'gone';
-
-/**
- * Takes a lock: a file that names its owner. The lock of a dead process is removed, and can be tried again.
+ * Takes a lock: a file that names its owner. The lock of a dead process is removed.
  * @returns undefined when the lock is taken
+ * @throws the system's error when the file cannot be created, read or removed
  */
-export function tryLock(file: string, platform: Pick<Platform, 'name' | 'processes'>): LockHolder | undefined {
+export function tryLock(file: string, platform: Platform): LockHolder | undefined {
   const { startTicks } = platform.processes.read(process.pid) ?? { startTicks: 0 };
-  if (create(file, `${process.pid} ${startTicks} ${platform.name}`)) return undefined;
-  const owner = ownerOf(file);
-  if (owner === undefined) return 'gone';
-  const pid = owner === '' ? undefined : livingOwner(owner, platform);
-  if (pid !== undefined || (owner === '' && isNew(file))) return { pid };
-  breakLock(file, owner);
-  return 'gone';
+  for (;;) {
+    if (create(file, `${process.pid} ${startTicks} ${platform.name}`)) return undefined;
+    const owner = ownerOf(file);
+    if (owner === undefined) continue;
+    const pid = owner === '' ? undefined : livingOwner(owner, platform);
+    if (pid !== undefined || (owner === '' && isNew(file))) return { pid };
+    breakLock(file, owner);
+  }
+}
+
+/**
+ * Runs work under a lock, for which it waits.
+ * @param busy returns the error for a lock that another process has held for all of `waitMs`
+ */
+export async function withLock<T>(
+  file: string,
+  platform: Platform,
+  work: () => Promise<T> | T,
+  { waitMs, busy }: { readonly waitMs: number; readonly busy: (pid: number | undefined) => Error },
+): Promise<T> {
+  const deadline = performance.now() + waitMs;
+  for (let holder = tryLock(file, platform); holder; holder = tryLock(file, platform)) {
+    if (performance.now() > deadline) throw busy(holder.pid);
+    await sleep(POLL_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    unlock(file);
+  }
 }
 
 /** Returns the pid of the live process that has a lock; undefined when none has it. */
-export function lockedBy(file: string, platform: Pick<Platform, 'name' | 'processes'>): number | undefined {
+export function lockedBy(file: string, platform: Platform): number | undefined {
   const owner = ownerOf(file);
   return owner === undefined || owner === '' ? undefined : livingOwner(owner, platform);
 }
 
 /** Returns the pid of a lock's owner; undefined if that has ended. */
-function livingOwner(owner: string, { name, processes }: Pick<Platform, 'name' | 'processes'>): number | undefined {
+function livingOwner(owner: string, { name, processes }: Platform): number | undefined {
   const [pid = 0, startTicks = -1] = owner.split(' ').map(Number);
   const [, , platform = 'linux'] = owner.split(' ');
   // A start time means nothing on another platform's clock: then any process with the pid counts as the owner.
@@ -75,12 +101,13 @@ function isNew(file: string): boolean {
   return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) < NAMED_WITHIN_MS;
 }
 
+/** Returns what is written in a lock; undefined when it has just been released. */
 function ownerOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    // It has just been released.
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
@@ -89,9 +116,10 @@ function breakLock(file: string, owner: string): void {
   const aside = `${file}.${process.pid}`;
   try {
     renameSync(file, aside);
-  } catch {
-    // ENOENT: another process was faster.
-    return;
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
   }
   if (ownerOf(aside) === owner) rmSync(aside, { force: true });
   else renameSync(aside, file);

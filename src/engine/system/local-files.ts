@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -10,6 +10,7 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
+  renameSync,
   rmSync,
   type Stats,
   statSync,
@@ -92,6 +93,22 @@ export function tryWrite(path: string, value: string | number): boolean {
   } catch {
     // Missing, not permitted, or a value that is not accepted now.
     return false;
+  }
+}
+
+/**
+ * Writes a file that only this user can read; it appears complete or not at all.
+ * @param isSynced whether it is on the disk when this returns; otherwise a crash of the machine may lose it
+ * @throws Error of the file system, for example ENOSPC: an earlier file is then as it was
+ */
+export function writePrivateFile(file: string, content: string, isSynced = true): void {
+  const unfinished = `${file}.${randomBytes(6).toString('hex')}.new`;
+  try {
+    writeFileSync(unfinished, content, { flag: 'wx', mode: 0o600, flush: isSynced });
+    renameSync(unfinished, file);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
   }
 }
 

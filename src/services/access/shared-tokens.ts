@@ -6,7 +6,7 @@ import { changesSince, type SharedToken, sharedToken, type SharedTokenMap, super
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { Heartbeat } from '../../engine/system/heartbeat.js';
-import { writePrivateFile } from '../../engine/system/private-file.js';
+import { writePrivateFile } from '../../engine/system/local-files.js';
 import { type StoredTokens, type TokenFiles, UNSETTLED, versionOf } from './token-files.js';
 
 /** How often a node compares its tokens with its files, and with the registry while that tells no changes, in milliseconds. */

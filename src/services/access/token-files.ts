@@ -6,7 +6,7 @@ import type { Role } from '../../core/principal.js';
 import { storedToken, type Token } from '../../core/token.js';
 import { AdapterError } from '../../core/errors.js';
 import { ID_BYTES, tokenIdFrom } from '../../core/ids.js';
-import { writePrivateFile } from '../../engine/system/private-file.js';
+import { writePrivateFile } from '../../engine/system/local-files.js';
 
 /** Length of a secret in bytes: with 256 random bits, a plain hash is as good as a slow one. */
 const SECRET_BYTES = 32;

@@ -14,17 +14,17 @@ import type { CheckpointInfo } from '../../core/protocol/results.js';
 import { type CheckpointLimits, pathsWithin } from '../../engine/checkpoints/files/walk.js';
 import { fromText, toText } from '../../engine/checkpoints/git/git.js';
 import type { CheckpointFacts } from '../../engine/checkpoints/git/repository.js';
-import type {
-  Job,
-  JobOf,
-  JobResults,
-  Listed,
-  RunJob,
-  SavedCheckpoint,
-  StoreOptions,
+import {
+  type Job,
+  type JobOf,
+  type JobResults,
+  type Listed,
+  LOCK_WAIT_MS,
+  type RunJob,
+  type SavedCheckpoint,
+  type StoreOptions,
 } from '../../engine/checkpoints/job.js';
 import { hasInterruptedRestore } from '../../engine/checkpoints/restore.js';
-import { LOCK_WAIT_MS } from '../../engine/checkpoints/store-lock.js';
 import { findProgram } from '../../engine/shells/list.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { styleOf } from '../registry/command-record.js';

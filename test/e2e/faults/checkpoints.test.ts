@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import type { Job, JobOf, JobResults, StoreOptions } from '../../../src/engine/checkpoints/job.js';
-import type { WorkerReply } from '../../../src/engine/checkpoints/run-job.js';
+import type { WorkerReply } from '../../../src/engine/checkpoints/job.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { eventually, MIB, settled } from '../../support/measure.js';
 import { cpuMs, isRunning } from '../../support/processes.js';

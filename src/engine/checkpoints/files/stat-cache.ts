@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 import type { BytePath } from '../../../core/checkpoints.js';
+import { writePrivateFile } from '../../system/local-files.js';
 import type { FoundEntry, StatFacts } from './walk.js';
 
 /**
@@ -82,11 +83,9 @@ export class StatCache {
     });
     const content: CacheFile = { version: VERSION, commit, trees: [...this.#trees], rows };
     try {
-      writeFileSync(`${file}.new`, JSON.stringify(content), { mode: 0o600 });
-      renameSync(`${file}.new`, file);
+      writePrivateFile(file, JSON.stringify(content), false);
     } catch {
       // ENOSPC, for example.
-      rmSync(`${file}.new`, { force: true });
     }
   }
 }

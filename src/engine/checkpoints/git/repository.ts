@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { type CheckpointKind, comparePaths } from '../../../core/checkpoints.js';
 import { AdapterError } from '../../../core/errors.js';
+import { writePrivateFile } from '../../system/local-files.js';
 import { Git, type GitOptions } from './git.js';
 
 /** Facts about a checkpoint that do not require reading its contents. */
@@ -91,7 +92,7 @@ export class Repository {
   /** Removes leftovers of killed git processes: locks, and unfinished files. */
   clean(): void {
     for (const file of readdirSync(this.#directory, { recursive: true, encoding: 'utf8' })) {
-      const isLeftover = /\.lock$|(^|\/)(tmp_[^/]*|\.tmp-[^/]*|fast_import_crash_\d+)$/.test(file);
+      const isLeftover = /\.(?:lock|new)$|(^|\/)(tmp_[^/]*|\.tmp-[^/]*|fast_import_crash_\d+)$/.test(file);
       if (isLeftover) rmSync(join(this.#directory, file), { force: true, recursive: true });
     }
   }
@@ -174,8 +175,7 @@ export const isOf = (checkpoint: CheckpointFacts, owner: string | null): boolean
 function renewConfiguration(directory: string): void {
   const file = join(directory, 'config');
   if (existsSync(file) && readFileSync(file, 'utf8') === CONFIG) return;
-  writeFileSync(`${file}.new`, CONFIG, { mode: 0o600, flush: true });
-  renameSync(`${file}.new`, file);
+  writePrivateFile(file, CONFIG);
 }
 
 /** Creates a repository atomically. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Job, JobOf, JobResults, StoreOptions } from '../../../../src/engine/checkpoints/job.js';
-import { runJob } from '../../../../src/engine/checkpoints/run-job.js';
+import { runJob } from '../../../../src/engine/checkpoints/store.js';
 import { findProgram } from '../../../../src/engine/shells/list.js';
 import { describeTree, makeTree, removeTree, type TreeSpec } from '../../../support/tree.js';
 
