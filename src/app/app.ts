@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 import type { FastifyInstance } from 'fastify';
@@ -15,6 +15,7 @@ import type { LimitsInForce } from '../core/limits.js';
 import type { Log, LogFactory } from '../core/log.js';
 import { NO_METRICS } from '../core/metrics.js';
 import type { SecretMask } from '../core/secrets.js';
+import { until } from '../core/time.js';
 import { AuditFile } from '../engine/audit/audit-file.js';
 import { measureLimits } from '../engine/limits/mechanism.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
@@ -152,9 +153,8 @@ function drainOf(services: Services, { configuration, node, log }: RuntimeContex
     const { drainTimeoutMs } = configuration().cluster;
     cluster.setDraining(true);
     announce(services, reason, drainTimeoutMs);
-    const deadline = performance.now() + drainTimeoutMs;
-    while (!cluster.isIdle && performance.now() < deadline) await sleep(LOOK_MS);
-    if (!cluster.isIdle) log('cluster').warn('the node ends before all that runs there: cluster.drain_timeout is over');
+    const isIdle = await until(() => cluster.isIdle, LOOK_MS, drainTimeoutMs);
+    if (!isIdle) log('cluster').warn('the node ends before all that runs there: cluster.drain_timeout is over');
   };
 }
 

@@ -13,6 +13,20 @@ export function spanText(ms: number): string {
 }
 
 /**
+ * Polls until something is so.
+ * @param everyMs pause between two looks, in milliseconds
+ * @returns false when it is not so within `withinMs` milliseconds
+ */
+export async function until(isSo: () => boolean, everyMs: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (!isSo()) {
+    if (performance.now() >= deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+  return true;
+}
+
+/**
  * Waits for a promise, at most `ms` milliseconds.
  * @returns whether the promise was fulfilled in time
  * @throws what the promise is rejected with in that time

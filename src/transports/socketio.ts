@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import type { Socket as Connection } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Server, type Socket } from 'socket.io';
 import { Decoder, Encoder, type Packet, PacketType } from 'socket.io-parser';
@@ -10,7 +9,7 @@ import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { EventName, EventPayload } from '../core/protocol/results.js';
 import type { SecretMask } from '../core/secrets.js';
-import { settledWithin } from '../core/time.js';
+import { settledWithin, until } from '../core/time.js';
 import type { TraceCarrier } from '../core/traces.js';
 import type { Access, Authentication, Origin } from '../services/access/access.js';
 import type { Admission, Place, Refusals } from '../services/access/admission.js';
@@ -369,9 +368,8 @@ export class SocketIoServer implements AsyncDisposable {
       await settledWithin(answered, LAST_ANSWERS_MS);
     }
     // Closing discards unsent data.
-    const deadline = performance.now() + LAST_ANSWERS_MS;
     const isPending = () => [...this.#io.sockets.sockets.values()].some((socket) => pendingBytesOf(socket) > 0);
-    while (isPending() && performance.now() < deadline) await sleep(2);
+    await until(() => !isPending(), 2, LAST_ANSWERS_MS);
   }
 
   #serve(socket: Socket): void {

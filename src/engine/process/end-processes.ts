@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
+import { until } from '../../core/time.js';
 import { isSandboxed, namespacePid, type ProcessRoot } from './find-processes.js';
 import type { KnownMembers } from './process-snapshot.js';
 import { isRunning, type ProcessEntry, type Processes } from '../platform/platform.js';
@@ -24,24 +23,17 @@ export type ProcessFinder = () => ProcessEntry[];
 export function signalProcesses(
   entries: readonly ProcessEntry[],
   signal: NodeJS.Signals,
-  { isAlive }: Pick<Processes, 'isAlive'>,
+  { isAlive }: Processes,
 ): ProcessEntry[] {
   return entries.filter((entry) => isAlive(entry) && sendSignal(entry.pid, signal));
 }
 
 /** Waits until none of these processes runs; returns false after a timeout. */
-export async function waitForEnd(
+export const waitForEnd = (
   entries: readonly ProcessEntry[],
   timeoutMs: number,
-  { isAlive }: Pick<Processes, 'isAlive'>,
-): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    if (!entries.some(isAlive)) return true;
-    if (performance.now() >= deadline) return false;
-    await sleep(POLL_MS);
-  }
-}
+  { isAlive }: Processes,
+): Promise<boolean> => until(() => !entries.some(isAlive), POLL_MS, timeoutMs);
 
 /** Options for ending processes, besides the grace period. */
 export interface EndOptions {

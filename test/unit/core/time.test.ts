@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { spanText } from '../../../src/core/time.js';
+import { spanText, until } from '../../../src/core/time.js';
 
 it.each([
   [0, '0 s'],
@@ -12,4 +12,12 @@ it.each([
   [7 * 86_400_000, '7 d'],
 ])('spanText names %d ms in its largest fitting unit', (ms, text) => {
   expect(spanText(ms)).toBe(text);
+});
+
+it('until polls until something is so, or the time is over', async () => {
+  let looks = 0;
+  const isSo = () => (looks += 1) === 3;
+  expect(await until(isSo, 1, 10_000)).toBe(true);
+  expect(looks).toBe(3);
+  expect(await until(() => false, 1, 0)).toBe(false);
 });
