@@ -9,11 +9,10 @@ import { spawn as spawnOnTerminal } from 'node-pty';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { tryLock, unlock } from '../../src/engine/instance/file-lock.js';
-import { choosePlatform } from '../../src/engine/platform/choose-platform.js';
+import { choosePlatform, identityLike, isProcess } from '../../src/engine/platform/choose-platform.js';
 import { isListedByProgram, isRunning, TAG_VARIABLE } from '../../src/engine/platform/platform.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';
 import { posix } from '../../src/engine/platform/posix/posix.js';
-import { identityLike, isProcess } from '../../src/engine/platform/process-identity.js';
 import { findSessionProcesses, plainRoot } from '../../src/engine/process/find-processes.js';
 import { findNewProcesses } from '../../src/engine/process/background-processes.js';
 import { eventually } from '../support/measure.js';

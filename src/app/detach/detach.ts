@@ -3,9 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Configuration } from '../../config/model/configuration.js';
 import { listRestartKeys } from '../../config/model/settings.js';
 import { valueAt } from '../../config/model/problems.js';
-import { choosePlatform } from '../../engine/platform/choose-platform.js';
+import { choosePlatform, platformLike } from '../../engine/platform/choose-platform.js';
 import type { Platform } from '../../engine/platform/platform.js';
-import { platformLike } from '../../engine/platform/process-identity.js';
 import { type HolderDirectory, ownDirectory } from './holder-directory.js';
 import type { HolderCommand } from './start-holder.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log } from '../../core/log.js';
-import { isProcess } from '../../engine/platform/process-identity.js';
+import { isProcess } from '../../engine/platform/choose-platform.js';
 import { sendSignal } from '../../engine/system/signals.js';
 import type { NodesPort } from '../../services/cluster-port.js';
 

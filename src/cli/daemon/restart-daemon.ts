@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { allHolderDirectories, type HolderDirectory } from '../../app/detach/holder-directory.js';
 import type { Answer } from '../../client/index.js';
-import { choosePlatform } from '../../engine/platform/choose-platform.js';
-import { type ProcessLaunch, readLaunch } from '../../engine/platform/linux/process-launch.js';
-import { identityLike, isProcess } from '../../engine/platform/process-identity.js';
+import { choosePlatform, identityLike, isProcess } from '../../engine/platform/choose-platform.js';
+import { type ProcessLaunch, readLaunch } from '../../engine/platform/linux/process-table.js';
+import { until } from '../../core/time.js';
 import { type DaemonOptions, givenUrl } from '../connect/daemon-address.js';
 import { findStatus } from '../connect/find-status.js';
 import type { Context } from '../console/context.js';
@@ -37,15 +35,10 @@ async function endProcess({ pid, identity }: KnownProcess, what: string): Promis
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-  const deadline = performance.now() + TIMEOUT_MS;
-  while (isProcess(pid, identity)) {
-    if (performance.now() > deadline) {
-      throw new CommandLineError(`${what} (process ${pid}) has not ended within ${TIMEOUT_MS / 1000} s`, {
-        hint: `\`kill -KILL ${pid}\` ends it at once; the next start removes what it leaves behind.`,
-      });
-    }
-    await sleep(POLL_MS);
-  }
+  if (await until(() => !isProcess(pid, identity), POLL_MS, TIMEOUT_MS)) return;
+  throw new CommandLineError(`${what} (process ${pid}) has not ended within ${TIMEOUT_MS / 1000} s`, {
+    hint: `\`kill -KILL ${pid}\` ends it at once; the next start removes what it leaves behind.`,
+  });
 }
 
 /**

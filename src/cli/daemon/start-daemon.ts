@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-import type { ProcessLaunch } from '../../engine/platform/linux/process-launch.js';
+import type { ProcessLaunch } from '../../engine/platform/linux/process-table.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError } from '../console/failure.js';
 import { probeDaemon } from '../connect/find-status.js';

@@ -386,8 +386,6 @@ export interface Platform {
   readonly openMachine: () => Machine;
   /** Number of this process's PID namespace; 0 where there is none. */
   readonly pidNamespace: () => number;
-  /** Directory whose entries are the open descriptors of the process that lists it. */
-  readonly descriptorDirectory: string;
   /** Makes the kernel prefer this process and its descendants to the daemon when it is out of memory, if it can. */
   readonly makeFirstVictim: (pid: number) => void;
 }

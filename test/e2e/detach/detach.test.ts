@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { connect } from '../../../src/client/index.js';
-import { isProcess } from '../../../src/engine/platform/process-identity.js';
+import { isProcess } from '../../../src/engine/platform/choose-platform.js';
 import { eventually } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
 import { canSandbox } from '../../support/sandbox.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { allHolderDirectories, type HolderRecord } from '../../../src/app/detach/holder-directory.js';
-import { isProcess } from '../../../src/engine/platform/process-identity.js';
+import { isProcess } from '../../../src/engine/platform/choose-platform.js';
 import { type DaemonSettings, TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';

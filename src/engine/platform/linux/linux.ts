@@ -16,19 +16,6 @@ import {
 } from '../platform.js';
 import { linuxListening, linuxPeers } from './sockets.js';
 import { cpuMsOf, cpusOf, findOwnGroups, memoryOf } from './own-group.js';
-import {
-  namespaceOf,
-  parseCpuTicks,
-  parseLoad,
-  parseMemory,
-  parseNetBytes,
-  readProc,
-  readProcess,
-  readTag,
-  ticksNow,
-} from './process-table.js';
-import * as files from './process-table.js';
-import * as states from './process-table.js';
 import * as table from './process-table.js';
 import * as starts from './start-marker.js';
 import { findTerminalReader } from './terminal-wait.js';
@@ -53,12 +40,12 @@ class LinuxMachine implements Machine {
     return {
       cpu:
         cpuGroup === undefined || limited === undefined
-          ? parseCpuTicks(readSmallFile('/proc/stat') ?? '')
+          ? table.parseCpuTicks(readSmallFile('/proc/stat') ?? '')
           : { busy: cpuMsOf(cpuGroup), total: performance.now() * limited },
       cpus: limited ?? availableParallelism(),
-      load1: parseLoad(readSmallFile('/proc/loadavg') ?? ''),
+      load1: table.parseLoad(readSmallFile('/proc/loadavg') ?? ''),
       memory: (memoryGroup && memoryOf(memoryGroup)) ?? machineMemory(),
-      net: parseNetBytes(readSmallFile('/proc/net/dev') ?? ''),
+      net: table.parseNetBytes(readSmallFile('/proc/net/dev') ?? ''),
     };
   }
 
@@ -68,7 +55,7 @@ class LinuxMachine implements Machine {
 }
 
 const machineMemory = (): MemoryBytes =>
-  parseMemory(readSmallFile('/proc/meminfo') ?? '') ?? { total: totalmem(), used: 0 };
+  table.parseMemory(readSmallFile('/proc/meminfo') ?? '') ?? { total: totalmem(), used: 0 };
 
 /**
  * Added to the kernel's badness score of a process, out of 1000, when it selects one to kill
@@ -102,7 +89,7 @@ function replaceArgument(pid: number, args: readonly string[], index: number, te
   try {
     const memory = openSync(`/proc/${pid}/mem`, 'r+');
     try {
-      const stat = readProc(pid, 'stat') ?? '';
+      const stat = table.readProc(pid, 'stat') ?? '';
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       const start = Number(fields[START_FIELD]);
       if (Number(fields[END_FIELD]) - start !== sum(sizes)) return false;
@@ -124,9 +111,9 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
  */
 function processIdentity(pid: number): string | undefined {
   const boot = readSmallFile('/proc/sys/kernel/random/boot_id')?.trim();
-  const entry = readProcess(pid);
+  const entry = table.readProcess(pid);
   if (boot === undefined || entry === undefined || entry.state === 'Z' || entry.state === 'X') return undefined;
-  const namespace = namespaceOf(pid, 'pid');
+  const namespace = table.namespaceOf(pid, 'pid');
   return namespace && `${boot}/${namespace}/${entry.startTicks}`;
 }
 
@@ -166,7 +153,7 @@ export class Origins {
     if (isKnown && known.isSure) return undefined;
     const leader = this.#leaders.get(pid);
     if (leader?.startTicks === startTicks) return leader.origin;
-    const origin = readTag(pid) ?? readMark(pid);
+    const origin = table.readTag(pid) ?? readMark(pid);
     if (origin !== undefined) this.#noteLeader(entry, origin);
     // The environment is empty for a moment while a program is loaded: it counts when it was so twice.
     else if (isSettled(entry)) this.#foreign.set(pid, { startTicks, isSure: isKnown });
@@ -179,19 +166,21 @@ export class Origins {
   }
 }
 
-const isYoung = ({ startTicks }: Asked): boolean => ticksNow() - startTicks <= YOUNG_TICKS;
+const isYoung = ({ startTicks }: Asked): boolean => table.ticksNow() - startTicks <= YOUNG_TICKS;
 
 /** Whether a process that is foreign now cannot be one that is just being started for a session. */
 const isSettled = (entry: Asked): boolean => !isYoung(entry) && !descendsFromDaemon(entry);
 
 function descendsFromDaemon({ parent }: Asked): boolean {
   let pid: number | undefined = parent;
-  while (pid !== undefined && pid > 1 && pid !== process.pid) pid = readProcess(pid)?.parent;
+  while (pid !== undefined && pid > 1 && pid !== process.pid) pid = table.readProcess(pid)?.parent;
   return pid === process.pid;
 }
 
 /** Processes through /proc: proc(5). */
 const processes: Processes = {
+  ...table,
+  ...starts,
   ask: (ask) => ask(),
   listMs: () => 0,
   read: table.readIfThere,
@@ -200,43 +189,13 @@ const processes: Processes = {
   list: table.listProcesses,
   pids: table.listPids,
   childrenOf: table.listChildren,
-  argumentsOf: table.argumentsOf,
-  commandLine: table.commandLine,
   followProgram: () => undefined,
   programOf: (pid) => table.commandLine({ pid, name: '' }),
-  whereabouts: table.whereabouts,
-  innermostPid: table.innermostPid,
   tagOf: table.readTag,
   originOf: new Origins().read,
   identityOf: processIdentity,
-  isAlive: states.isAlive,
-  isEnding: states.isEnding,
-  handlesSignal: states.handlesSignal,
-  isYoung: states.isYoung,
-  isWaitingForCpu: states.isWaitingForCpu,
-  isWaitingCopy: states.isWaitingCopy,
-  isBeforeExec: states.isBeforeExec,
-  isFork: states.isFork,
-  exitSignal: states.exitSignal,
-  isThread: states.isThread,
-  descriptorTarget: files.descriptorTarget,
-  pipesOf: files.pipesOf,
-  isAtWork: files.isAtWork,
-  fileBeingRead: files.fileBeingRead,
-  holdsDescriptorOf: files.holdsDescriptorOf,
-  isWaiting: files.isWaiting,
   findTerminalReader,
-  hasTerminalInput: files.hasTerminalInput,
-  pathInside: files.pathInside,
   replaceArgument,
-  writesOf: table.writesOf,
-  sharedBytes: table.sharedBytes,
-  proportionalBytes: table.proportionalBytes,
-  ticksNow: states.ticksNow,
-  markStart: starts.markStart,
-  markRecentStart: starts.markRecentStart,
-  startedSince: starts.startedSince,
-  pidsGivenSince: starts.pidsGivenSince,
   watchForNew: () => new starts.PidCounter(),
 };
 
@@ -257,7 +216,6 @@ export const linux: Platform = {
   listening: linuxListening,
   peers: linuxPeers,
   openMachine: () => new LinuxMachine(),
-  pidNamespace: () => Number(/\d+/.exec(namespaceOf('self', 'pid') ?? '')?.[0] ?? 0),
-  descriptorDirectory: '/proc/self/fd',
+  pidNamespace: () => Number(/\d+/.exec(table.namespaceOf('self', 'pid') ?? '')?.[0] ?? 0),
   makeFirstVictim,
 };

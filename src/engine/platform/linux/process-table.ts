@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 
 import { followLinks, readBytes, readLink, readSmallFile } from '../../system/local-files.js';
@@ -13,6 +13,7 @@ import {
   TICKS_PER_SECOND,
   type Writes,
 } from '../platform.js';
+import { accessOf } from './wait-set.js';
 
 /** Reads a file of /proc/PID; undefined when it cannot be read. */
 export const readProc = (pid: number, file: string): string | undefined => readSmallFile(`/proc/${pid}/${file}`);
@@ -257,9 +258,6 @@ export const descriptorTarget = (pid: number, fd: number): string | undefined =>
 /** Returns the open descriptors of a process; none when it has ended, or belongs to another user. */
 export const descriptorsOf = (pid: number): readonly number[] => namesIn(`/proc/${pid}/fd`).map(Number);
 
-/** Mask of the access mode in the flags of a descriptor, which fdinfo shows in octal; 0 is reading only. Source: open(2), proc(5). */
-const ACCESS_MODE = 0o3;
-
 /** Returns the pipes of a process; none when it has ended. */
 export function pipesOf(pid: number): OpenPipes {
   const written: string[] = [];
@@ -267,8 +265,7 @@ export function pipesOf(pid: number): OpenPipes {
   for (const fd of descriptorsOf(pid)) {
     const target = descriptorTarget(pid, fd);
     if (target?.startsWith('pipe:') !== true) continue;
-    const flags = /^flags:\s*(\d+)/m.exec(readProc(pid, `fdinfo/${fd}`) ?? '')?.[1] ?? '0';
-    if ((Number.parseInt(flags, 8) & ACCESS_MODE) !== 0) written.push(target);
+    if (accessOf(readProc(pid, `fdinfo/${fd}`) ?? '') !== 'read') written.push(target);
     else if (fd === 0) input = target;
   }
   return { input, written };
@@ -402,3 +399,27 @@ export const parseLoad = (text: string): number => Number(/^[\d.]+/.exec(text)?.
 /** Reads a number from a file with lines such as `inactive_file 4096`; 0 when it has none. */
 export const parseField = (text: string, name: string): number =>
   Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+
+/** How a process was started. */
+export interface ProcessLaunch {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Reads how a process was started, as far as it has not changed that itself. Source: proc(5).
+ * @throws the system's error when it belongs to another user, has ended, or there is no /proc
+ */
+export function readLaunch(pid: number): ProcessLaunch {
+  const [file = '', ...args] = stringsIn(`/proc/${pid}/cmdline`);
+  const variables = stringsIn(`/proc/${pid}/environ`).map((entry) => {
+    const at = entry.indexOf('=');
+    return [entry.slice(0, at), entry.slice(at + 1)] as const;
+  });
+  return { file, args, cwd: readlinkSync(`/proc/${pid}/cwd`), env: Object.fromEntries(variables) };
+}
+
+/** Each entry ends with a NUL. */
+const stringsIn = (path: string): readonly string[] => readFileSync(path, 'utf8').split('\0').slice(0, -1);

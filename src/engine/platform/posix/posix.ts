@@ -203,6 +203,5 @@ export const posix: Platform = {
   peers: posixPeers,
   openMachine: () => new PosixMachine(),
   pidNamespace: () => 0,
-  descriptorDirectory: '/dev/fd',
   makeFirstVictim: () => undefined,
 };

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { HostReading } from '../../../../src/engine/platform/host-reader.js';
-import { HostMonitor } from '../../../../src/services/machine/host-monitor.js';
+import { HostMonitor, type HostReading } from '../../../../src/services/machine/host-monitor.js';
 
 let reads = 0;
 const counts = () => ({ sessions: 1, commands_running: 0, daemon_rss_bytes: 5 });
