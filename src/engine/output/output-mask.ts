@@ -1,20 +1,27 @@
 import { findSecrets, MASK, type Span } from '../../core/secrets.js';
 
 const MASK_BYTES = Buffer.from(MASK);
+const ASTERISK = 42;
+const EMPTY = Buffer.alloc(0);
 
 /**
- * Masks secrets in a stream of bytes, across chunk boundaries. A chunk's end that may be the start of a secret is held
+ * Masks secrets in a stream of bytes, across chunk boundaries: each by one mask, or by as many asterisks as it has bytes. A chunk's end that may be the start of a secret is held
  * back until the following bytes are known: less than the length of the longest secret.
  */
 export class OutputMask {
   readonly #secrets: readonly Buffer[];
-  #held: Buffer = Buffer.alloc(0);
+  readonly #keepsLength: boolean;
+  #held: Buffer = EMPTY;
   /** Number of held bytes, from the beginning, that belong to a secret which was masked already. */
   #masked = 0;
 
-  /** @param patterns see `patternsOf`; none may be empty */
-  constructor(patterns: readonly string[]) {
+  /**
+   * @param patterns see `patternsOf`; none may be empty
+   * @param style `each-byte`: what is masked is as long as the secret
+   */
+  constructor(patterns: readonly string[], style: 'each-secret' | 'each-byte' = 'each-secret') {
     this.#secrets = patterns.map((pattern) => Buffer.from(pattern));
+    this.#keepsLength = style === 'each-byte';
   }
 
   /** Takes a chunk; returns the part of the stream that is final. The result is valid as long as the chunk is. */
@@ -66,6 +73,7 @@ export class OutputMask {
 
   /** Returns the bytes before `cut`, with a mask at the start of each secret that has not been masked yet. */
   #render(data: Buffer, spans: readonly Span[], cut: number): Buffer {
+    if (this.#keepsLength) return fill(data, spans, cut);
     const parts: Buffer[] = [];
     let from = 0;
     for (const span of spans) {
@@ -79,46 +87,9 @@ export class OutputMask {
   }
 }
 
-const EMPTY = Buffer.alloc(0);
-
-const ASTERISK = 42;
-
-/** Masks secrets in a stream of bytes by as many asterisks, also where a secret begins in one chunk and ends in another. */
-export class FixedMask {
-  readonly #secrets: readonly Buffer[];
-  /** Bytes that are held back because a secret may begin in them. */
-  readonly #heldBytes: number;
-  #held: Buffer = EMPTY;
-  /** Bytes at the beginning of the held ones that belong to a secret. */
-  #maskedBytes = 0;
-
-  /** @param patterns see `patternsOf`; none may be empty */
-  constructor(patterns: readonly string[]) {
-    this.#secrets = patterns.map((pattern) => Buffer.from(pattern));
-    this.#heldBytes = Math.max(...this.#secrets.map(({ length }) => length)) - 1;
-  }
-
-  /** Takes a chunk; returns the part of the stream that is final. */
-  push(chunk: Uint8Array): Buffer {
-    return this.#take(Buffer.concat([this.#held, chunk]), this.#heldBytes);
-  }
-
-  /** Returns the held bytes at the end of the stream. */
-  flush(): Buffer {
-    return this.#take(this.#held, 0);
-  }
-
-  #take(data: Buffer, held: number): Buffer {
-    const known = this.#maskedBytes > 0 ? [{ start: 0, end: this.#maskedBytes }] : [];
-    const spans = findSecrets(data, this.#secrets, known);
-    const cut = Math.max(0, data.length - held);
-    this.#held = Buffer.from(data.subarray(cut));
-    // What follows may not show any more that these bytes belong to a secret.
-    const begun = spans.filter(({ start }) => start < cut || (start === 0 && known.length > 0));
-    this.#maskedBytes = Math.max(0, ...begun.map(({ end }) => end - cut));
-    // A copy: the search of the next chunk needs the held bytes as they are.
-    const shown = Buffer.from(data.subarray(0, cut));
-    for (const { start, end } of spans) shown.fill(ASTERISK, Math.min(start, cut), Math.min(end, cut));
-    return shown;
-  }
+/** The bytes before `cut` with asterisks, in a copy: the search of the next chunk needs the held bytes as they are. */
+function fill(data: Buffer, spans: readonly Span[], cut: number): Buffer {
+  const shown = Buffer.from(data.subarray(0, cut));
+  for (const { start, end } of spans) shown.fill(ASTERISK, Math.min(start, cut), Math.min(end, cut));
+  return shown;
 }

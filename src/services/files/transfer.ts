@@ -2,7 +2,7 @@ import { AdapterError } from '../../core/errors.js';
 import { MAX_FILE_BYTES } from '../../core/file-edit.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { LateDigest, OnDigest, SentFile } from '../../engine/files/file-job.js';
-import { FixedMask } from '../../engine/output/output-mask.js';
+import { OutputMask } from '../../engine/output/output-mask.js';
 import type { FilePlace } from './file-place.js';
 import type { WriteConditions } from './plan-content.js';
 
@@ -95,8 +95,8 @@ export function maskedFile(file: SentFile, patterns: readonly string[]): SentFil
 }
 
 async function* maskPieces(pieces: AsyncIterable<Uint8Array>, patterns: readonly string[]): AsyncGenerator<Uint8Array> {
-  const mask = new FixedMask(patterns);
-  for await (const piece of pieces) yield mask.push(piece);
+  const mask = new OutputMask(patterns, 'each-byte');
+  for await (const { buffer, byteOffset, length } of pieces) yield mask.push(Buffer.from(buffer, byteOffset, length));
   yield mask.flush();
 }
 
