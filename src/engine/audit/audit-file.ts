@@ -118,7 +118,6 @@ const HEAD_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** Options of the audit file. */
 export interface AuditFileOptions {
   /** Absolute. */
   readonly path: string;

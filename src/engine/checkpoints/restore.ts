@@ -209,7 +209,6 @@ export const journalOf = (directory: string): Journal => new Journal(join(direct
 /** Whether a restore was interrupted there, or is in progress. */
 export const hasInterruptedRestore = (directory: string): boolean => journalOf(directory).exists;
 
-/** Dependencies of a restore. */
 interface RestoreOptions {
   readonly workspace: string;
   readonly directories: Directories;

@@ -327,7 +327,6 @@ export interface Snapshot {
   readonly cache: StatCache;
 }
 
-/** Options of a snapshot. */
 interface SnapshotOptions extends WalkOptions {
   readonly limits: CheckpointLimits;
   readonly workspace: string;

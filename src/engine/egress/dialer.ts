@@ -19,17 +19,7 @@ import {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Returns the addresses of a name. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
-
-/** Options of `Dialer`. */
-export interface DialerOptions {
-  readonly allowList: AllowList;
-  /**
-   * Looks names up.
-   * @default the resolver of the machine
-   */
-  readonly resolve?: Resolve | undefined;
-}
+type Resolve = (name: string) => Promise<readonly string[]>;
 
 const resolveHere: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address);
 
@@ -40,7 +30,8 @@ export class Dialer {
   /** Ports of this machine that are never connected to: behind them, connections of the daemon need no token. */
   readonly #ownPorts = new Set<number>();
 
-  constructor({ allowList, resolve = resolveHere }: DialerOptions) {
+  /** @param resolve looks names up; by default as the machine does */
+  constructor(allowList: AllowList, resolve = resolveHere) {
     this.#allowList = allowList;
     this.#resolve = resolve;
   }

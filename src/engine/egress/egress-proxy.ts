@@ -20,23 +20,18 @@ import { ClientGone, readBytes, readSocksRequest, readSome, replySocks, SOCKS_VE
 /** Most pieces in which the first message may arrive: ordinary ones come in one to three. */
 const MAX_PIECES = 64;
 
-/** Options of `joinSockets`. */
-interface TunnelOptions {
-  readonly client: Socket;
-  readonly server: Socket;
-  readonly destination: Destination;
-  /** Whether a name that the client gives to the server is listed for the port too. */
-  readonly lists: (destination: Destination) => boolean;
-}
-
 /**
  * Lets a client and a server talk, once the first bytes of the client are known not to name another host than the allowed
  * one. The server may begin.
  * @returns `http` when the client speaks plain HTTP: nothing was sent then, and each request has to be judged
  * @throws RefusedConnection, ClientGone
  */
-async function joinSockets(options: TunnelOptions): Promise<'joined' | 'http'> {
-  const { client, server, destination } = options;
+async function joinSockets(
+  client: Socket,
+  server: Socket,
+  destination: Destination,
+  dialer: Dialer,
+): Promise<'joined' | 'http'> {
   server.pipe(client);
   const { opening, bytes } = await readFirst(client);
   if (opening.kind === 'http') {
@@ -44,7 +39,7 @@ async function joinSockets(options: TunnelOptions): Promise<'joined' | 'http'> {
     client.unshift(bytes);
     return 'http';
   }
-  judge(opening, options);
+  judge(opening, destination, dialer);
   if (opening.kind === 'incomplete') throw new RefusedConnection(REFUSALS.notUnderstood(destination, TOO_MANY_PIECES));
   server.write(bytes);
   client.pipe(server);
@@ -68,18 +63,17 @@ async function readFirst(client: Socket): Promise<{ opening: Opening; bytes: Buf
 }
 
 /** A server that serves many names would answer for the one in the handshake: it has to be an allowed one. */
-function judge(opening: Opening, { destination, lists }: TunnelOptions): void {
+function judge(opening: Opening, destination: Destination, dialer: Dialer): void {
   if (opening.kind === 'broken') throw new RefusedConnection(REFUSALS.notUnderstood(destination, `${opening.why}.`));
   if (opening.kind !== 'tls' || opening.name === undefined) return;
   const host = hostOf(opening.name);
-  if (host !== undefined && (host === destination.host || lists({ host, port: destination.port }))) return;
+  if (host !== undefined && (host === destination.host || dialer.lists({ host, port: destination.port }))) return;
   throw new RefusedConnection(REFUSALS.otherName(destination, 'TLS handshake', opening.name));
 }
 
 /** Time within which a client has to say where it wants to connect to, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Dependencies of `EgressProxy`. */
 export interface EgressProxyOptions {
   readonly dialer: Dialer;
   readonly metrics: Metrics;
@@ -90,7 +84,7 @@ export interface EgressProxyOptions {
   readonly idleTimeoutMs: number;
 }
 
-/** How the client of a connection learns that it does not come about. */
+/** How a client is told that its connection failed. */
 interface Answers {
   readonly refused: (refusal: Refusal) => void;
   readonly failed: (error: Error) => void;
@@ -160,7 +154,7 @@ export class EgressProxy implements Disposable {
     else this.#http.emit('connection', client);
   }
 
-  /** Has a step done; one that fails closes the connection. */
+  /** Runs a step; one that fails closes the connection. */
   #run(step: Promise<void>, client: Socket): void {
     step.catch((error: unknown) => {
       if (error instanceof RefusedConnection) this.#note(error.refusal);
@@ -208,9 +202,8 @@ export class EgressProxy implements Disposable {
 
   /** Joins the two; a client that speaks plain HTTP in its tunnel is served like one without a tunnel. */
   async #tunnel(client: Socket, server: Socket, destination: Destination): Promise<void> {
-    const { dialer } = this.#options;
     try {
-      const how = await joinSockets({ client, server, destination, lists: (other) => dialer.lists(other) });
+      const how = await joinSockets(client, server, destination, this.#options.dialer);
       if (how === 'joined') return;
     } catch (error) {
       server.destroy();
@@ -244,7 +237,7 @@ export class EgressProxy implements Disposable {
     }
   }
 
-  /** Connects, or has the client told why not. */
+  /** Connects, or tells the client why not. */
   async #dial(destination: Destination, client: Socket, answers: Answers): Promise<Socket | undefined> {
     const { dialer, metrics, idleTimeoutMs } = this.#options;
     try {

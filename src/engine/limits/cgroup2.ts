@@ -26,19 +26,6 @@ const OWN_LEAF = 'shell-adapter-daemon';
 const CONTROL = 'cgroup.subtree_control';
 const US_PER_MS = 1000;
 
-/** Options of `ControlGroups2`. */
-export interface ControlGroups2Options {
-  /** Part of the names of the daemon's groups. */
-  readonly instance: string;
-  /**
-   * The daemon's own group.
-   * @default the group found in /proc/self/cgroup
-   */
-  readonly own?: string;
-  /** Whether to continue without controllers: memory and processes are then measured, but not bounded. */
-  readonly mayLackControllers: boolean;
-}
-
 /**
  * Control groups of version 2 (Documentation/admin-guide/cgroup-v2.rst), in a subtree that was delegated to the daemon
  * (`Delegate=yes` of systemd) or belongs to it.
@@ -52,13 +39,17 @@ export class ControlGroups2 implements LimitMechanism {
   #made = 0;
   #hasMoved = false;
 
-  /** @throws Error with the reason why groups cannot be created */
-  constructor({ instance, own, mayLackControllers }: ControlGroups2Options) {
-    const found = own ?? ownGroupOf(undefined);
-    if (found === undefined) throw new Error('cgroup v2 is not mounted');
-    this.#own = found;
-    this.#root = join(found, `shell-adapter-${instance}`);
-    const available = (readSmallFile(join(found, 'cgroup.controllers')) ?? '').trim().split(' ');
+  /**
+   * @param instance part of the names of the daemon's groups
+   * @param mayLackControllers whether to continue without controllers: memory and processes are then measured, but not bounded
+   * @param own the daemon's own group
+   * @throws Error with the reason why groups cannot be created
+   */
+  constructor(instance: string, mayLackControllers: boolean, own = ownGroupOf(undefined)) {
+    if (own === undefined) throw new Error('cgroup v2 is not mounted');
+    this.#own = own;
+    this.#root = join(own, `shell-adapter-${instance}`);
+    const available = (readSmallFile(join(own, 'cgroup.controllers')) ?? '').trim().split(' ');
     const missing = CONTROLLERS.filter((controller) => !available.includes(controller));
     if (missing.length > 0 && !mayLackControllers)
       throw new Error(`the controllers ${missing.join(', ')} are not there`);

@@ -9,7 +9,7 @@ import {
 } from '../../core/limits.js';
 import type { ListAge, Platform } from '../platform/platform.js';
 import type { PidNamespace } from '../sandbox/launcher.js';
-import { machineSize } from '../system/machine.js';
+import { machineSize } from '../platform/machine.js';
 import type { ProcessSnapshot } from '../process/process-snapshot.js';
 
 /** Resource use of the processes of a group. */
@@ -131,5 +131,4 @@ export const measureLimits = ({
   );
 
 /** Returns the limits that a platform cannot enforce. */
-export const unenforceableOn = ({ can }: Pick<Platform, 'can'>): readonly LimitName[] =>
-  can.countWrites ? [] : ['disk_mb'];
+export const unenforceableOn = ({ can }: Platform): readonly LimitName[] => (can.countWrites ? [] : ['disk_mb']);

@@ -27,21 +27,15 @@ const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };
 /** From this share of its limit on, memory is measured more exactly, and at twice the cost. */
 const EXACT_SHARE = 0.5;
 
-/** Dependencies of `ObservedGroup`. */
-interface ObservedGroupOptions {
-  readonly membership: Membership;
-  readonly processes: Processes;
-  /** Returns the bytes in files in memory that belong to the processes of the group. */
-  readonly fileBytes: (group: ProcessGroup, writers: Writers) => number;
-  readonly onDispose: () => void;
-}
-
 /** A process group determined by sampling: the kernel bounds nothing. */
 class ObservedGroup implements ProcessGroup {
   readonly isKeptByKernel = false;
   readonly joinFiles = [];
   readonly leaveFiles = [];
-  readonly #options: ObservedGroupOptions;
+  readonly #processes: Processes;
+  readonly #membership: Membership;
+  readonly #fileBytes: (group: ProcessGroup, writers: Writers) => number;
+  readonly #onDispose: (group: ObservedGroup) => void;
   readonly #cpu = new InheritedCounter();
   readonly #written = new InheritedCounter();
   /** Members of the last sample: they stay members wherever they move. */
@@ -53,12 +47,21 @@ class ObservedGroup implements ProcessGroup {
   #allBytes = 0;
   #memoryMb = Infinity;
 
-  constructor(options: ObservedGroupOptions) {
-    this.#options = options;
+  /** @param fileBytes returns the bytes in files in memory that belong to the processes of the group */
+  constructor(
+    processes: Processes,
+    membership: Membership,
+    fileBytes: (group: ProcessGroup, writers: Writers) => number,
+    onDispose: (group: ObservedGroup) => void,
+  ) {
+    this.#processes = processes;
+    this.#membership = membership;
+    this.#fileBytes = fileBytes;
+    this.#onDispose = onDispose;
   }
 
   begin(pid: number): Promise<void> {
-    const { processes } = this.#options;
+    const processes = this.#processes;
     // A list for this alone would cost more than it tells: the next sample tells it as well.
     const entry = isListedByProgram(processes) ? undefined : processes.read(pid);
     this.#root = { pid, startTicks: entry?.startTicks };
@@ -72,22 +75,21 @@ class ObservedGroup implements ProcessGroup {
 
   /** In steps of 10 ms: the last sample, plus the use of the shell and its ended children since. */
   cpuMs(): number | undefined {
-    const { membership, processes } = this.#options;
-    const waiter = this.#root && membership.reaperOf(this.#root);
-    const ticks = waiter === undefined ? undefined : processes.readCheaply(waiter, this.#madeAt)?.cpuTicks;
+    const waiter = this.#root && this.#membership.reaperOf(this.#root);
+    const ticks = waiter === undefined ? undefined : this.#processes.readCheaply(waiter, this.#madeAt)?.cpuTicks;
     return waiter === undefined || ticks === undefined ? undefined : this.#cpu.totalWith(waiter, ticks) * MS_PER_TICK;
   }
 
   writtenBytes(waiter: number): number {
-    return this.#written.totalWith(waiter, this.#options.processes.writesOf(waiter).diskBytes);
+    return this.#written.totalWith(waiter, this.#processes.writesOf(waiter).diskBytes);
   }
 
   members(): readonly number[] {
-    return this.#options.membership.now(this.#known, this.#root);
+    return this.#membership.now(this.#known, this.#root);
   }
 
-  sample(snapshot = new ProcessSnapshot(this.#options.processes)): GroupSample {
-    const { membership, processes } = this.#options;
+  sample(snapshot = new ProcessSnapshot(this.#processes)): GroupSample {
+    const [membership, processes] = [this.#membership, this.#processes];
     const found = membership.find(snapshot, this.#known, this.#root);
     this.#known = new Map(found.map((entry) => [entry.pid, entry]));
     this.#noteStart();
@@ -104,7 +106,7 @@ class ObservedGroup implements ProcessGroup {
     const pids = members.map(({ pid }) => pid);
     const writers = { pids, writtenBytes: Math.max(0, allBytes - this.#allBytes) };
     this.#allBytes = allBytes;
-    const fileBytes = unmappedBytes(this.#options.fileBytes(this, writers), members, processes);
+    const fileBytes = unmappedBytes(this.#fileBytes(this, writers), members, processes);
     return {
       cpuMs: cpuTicks * MS_PER_TICK,
       memoryBytes: fileBytes + this.#processBytes(members, this.#memoryMb * MB - fileBytes),
@@ -133,7 +135,7 @@ class ObservedGroup implements ProcessGroup {
 
   [Symbol.dispose](): void {
     this.#known.clear();
-    this.#options.onDispose();
+    this.#onDispose(this);
   }
 
   /** The start time is not available immediately on every system. */
@@ -145,7 +147,7 @@ class ObservedGroup implements ProcessGroup {
   /** Memory of processes, in bytes; near its limit it is measured more exactly. */
   #processBytes(members: readonly ProcessEntry[], limitBytes: number): number {
     const upper = residentBytes(members);
-    return upper > limitBytes * EXACT_SHARE ? heldBytesOf(members, this.#options.processes) : upper;
+    return upper > limitBytes * EXACT_SHARE ? heldBytesOf(members, this.#processes) : upper;
   }
 }
 
@@ -175,17 +177,14 @@ export class Polling implements LimitMechanism {
   createGroup(tag: string, isInNamespace = false): ProcessGroup {
     const processes = this.#processes;
     const isOwn = isInNamespace && this.namespace !== undefined;
-    const group: ObservedGroup = new ObservedGroup({
-      membership: isOwn ? namespaceMembers(processes) : observedMembers(processes, tag),
-      processes,
-      fileBytes: (owner, writers) => {
-        const sharedBytes = this.#files?.bytesOf(owner, writers) ?? 0;
-        return isInNamespace ? sharedBytes + privateBytesOf(writers.pids) : sharedBytes;
-      },
-      onDispose: () => {
-        this.#groups.delete(group);
-        this.#files?.forget(group);
-      },
+    const membership = isOwn ? namespaceMembers(processes) : observedMembers(processes, tag);
+    const fileBytes = (owner: ProcessGroup, writers: Writers) => {
+      const sharedBytes = this.#files?.bytesOf(owner, writers) ?? 0;
+      return isInNamespace ? sharedBytes + privateBytesOf(writers.pids) : sharedBytes;
+    };
+    const group = new ObservedGroup(processes, membership, fileBytes, (disposed) => {
+      this.#groups.delete(disposed);
+      this.#files?.forget(disposed);
     });
     this.#groups.add(group);
     return group;

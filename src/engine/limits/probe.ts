@@ -19,7 +19,6 @@ export interface ChosenMechanism {
   readonly rejected: readonly Rejection[];
 }
 
-/** Options of the choice. */
 export interface MechanismOptions {
   /** Part of the names of the daemon's groups. */
   readonly instance: string;
@@ -39,7 +38,7 @@ function make(name: LimitMechanismName, options: MechanismOptions, isWanted: boo
   assertPossible(name, platform);
   switch (name) {
     case 'cgroup2':
-      return new ControlGroups2({ instance, mayLackControllers: isWanted });
+      return new ControlGroups2(instance, isWanted);
     case 'cgroup1':
       return new ControlGroups1(instance);
     case 'pid_namespace':

@@ -202,7 +202,6 @@ export class PipeFeed {
   }
 }
 
-/** Dependencies of `listenUntilClosed`. */
 interface ClosedOutputOptions {
   readonly feed: PipeFeed;
   /** How long the program may go on after the output is closed, in milliseconds; undefined for no limit. */

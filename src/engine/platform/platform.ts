@@ -110,20 +110,28 @@ export const TICKS_PER_SECOND = 100;
 /** Longest command line that is reported, in characters. */
 const MAX_COMMAND_LINE = 200;
 
-/** A process at one moment. `startTicks` distinguishes it from a later one with the same pid. */
-export interface ProcessEntry {
+/** One process: `startTicks` distinguishes it from a later one with the same pid. */
+export interface ProcessId {
   readonly pid: number;
+  /** Start time, in clock ticks on the platform's clock: see `ProcessClock`. */
+  readonly startTicks: number;
+}
+
+/** A process with those to which it belongs. */
+export interface RelatedProcess extends ProcessId {
+  readonly parent: number;
+  /** Pid of the session leader; 0 where the platform cannot tell. */
+  readonly session: number;
+}
+
+/** A process at one moment. */
+export interface ProcessEntry extends RelatedProcess {
   readonly name: string;
   /** R, S, D, Z (zombie), T (stopped), … */
   readonly state: string;
-  readonly parent: number;
   readonly group: number;
-  /** Pid of the session leader; 0 where the platform cannot tell. */
-  readonly session: number;
   /** Foreground process group of its terminal, -1 without one. */
   readonly foregroundGroup: number;
-  /** Start time, in clock ticks on the platform's clock: see `ProcessClock`. */
-  readonly startTicks: number;
   /** CPU time in clock ticks: its own, and where the platform counts it, that of children it has waited for. */
   readonly cpuTicks: number;
   readonly threads: number;
@@ -248,7 +256,7 @@ export interface ProcessOrigins {
   /** Returns the tag in the initial environment of a process; undefined for a foreign process. */
   readonly tagOf: (pid: number) => string | undefined;
   /** Returns the tag of a process, or without one its mark, where there are marks. Undefined for a foreign process. */
-  readonly originOf: (process: Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent' | 'session'>) => string | undefined;
+  readonly originOf: (process: RelatedProcess) => string | undefined;
   /**
    * Identifies a process across machines, containers, reboots and reused pids.
    * @returns undefined if there is no such process, or the platform does not show it to this user
@@ -259,9 +267,9 @@ export interface ProcessOrigins {
 /** What processes are about to do. */
 export interface ProcessStates {
   /** Whether exactly this process still runs: not another one with the same pid, not a zombie. */
-  readonly isAlive: (process: Pick<ProcessEntry, 'pid' | 'startTicks'>) => boolean;
+  readonly isAlive: (process: ProcessId) => boolean;
   /** Whether a process has ended, or is just ending. */
-  readonly isEnding: (process: Pick<ProcessEntry, 'pid'>) => boolean;
+  readonly isEnding: (process: { readonly pid: number }) => boolean;
   /** Whether a process catches, ignores or blocks a signal. True where the platform cannot tell. */
   readonly handlesSignal: (pid: number, signal: number) => boolean;
   /** Whether a process was started a moment ago: it may still exec another program, or be about to start one and end. */

@@ -40,7 +40,7 @@ export const plainRoot = (pid: number): ProcessRoot => ({
  */
 export function sandboxRoot(
   sessionLeader: number,
-  { childrenOf, innermostPid: numberInside }: Pick<Processes, 'childrenOf' | 'innermostPid'>,
+  { childrenOf, innermostPid: numberInside }: Processes,
 ): ProcessRoot | undefined {
   const reaper = childrenOf(sessionLeader)[0]?.pid;
   const main = reaper === undefined ? undefined : childrenOf(reaper)[0]?.pid;

@@ -10,7 +10,7 @@ import { runApart } from '../process/run-apart.js';
 import { findProgram } from '../shells/list.js';
 import { ownUid } from '../system/own-user.js';
 import { statOf } from '../system/local-files.js';
-import { isWatched, type WatchedNames } from './sandbox.js';
+import { isWatched, type Sandbox, type WatchedNames } from './sandbox.js';
 
 /** Programs that change the mounts of a sandbox that runs. */
 interface CoverPrograms {
@@ -100,24 +100,15 @@ export interface SandboxedProcess {
   readonly pid: number | undefined;
 }
 
-/** Dependencies of `CoverKeeper`. */
-interface CoverKeeperOptions {
-  /** The mounts of a sandbox that would be started now, as `Sandbox.covers`. */
-  readonly covers: () => readonly Place[];
-  /** The names whose appearance may change them. */
-  readonly watchedNames: () => WatchedNames;
-  /** A text says why places cannot be hidden again. */
-  readonly programs: CoverPrograms | string;
-  readonly log: Log;
-}
-
 /**
  * Keeps files and directories hidden in sandboxes that run. Linux removes a mount when the file below it is replaced or
  * removed, so a login that is saved again would become readable; one that has not existed before has no mount at all.
  * Both are covered some milliseconds later.
  */
 export class CoverKeeper implements Disposable {
-  readonly #options: CoverKeeperOptions;
+  readonly #sandbox: Sandbox;
+  readonly #programs: CoverPrograms | string;
+  readonly #log: Log;
   readonly #processes = new Set<SandboxedProcess>();
   readonly #watches = new Map<string, DirectoryWatch>();
   #names: WatchedNames = new Map();
@@ -126,8 +117,14 @@ export class CoverKeeper implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #isDisposed = false;
 
-  constructor(options: CoverKeeperOptions) {
-    this.#options = options;
+  /**
+   * @param sandbox gives the mounts of one that would be started now, and the names whose appearance may change them
+   * @param programs a text says why places cannot be hidden again
+   */
+  constructor(sandbox: Sandbox, programs: CoverPrograms | string, log: Log) {
+    this.#sandbox = sandbox;
+    this.#programs = programs;
+    this.#log = log;
   }
 
   /** Keeps the places hidden for a process until it has ended. */
@@ -163,11 +160,11 @@ export class CoverKeeper implements Disposable {
         this.#mustCheckAgain = false;
         // First the watches: what changes after them is noticed.
         this.#watchAll();
-        const places = this.#options.covers().filter(isHidden);
+        const places = this.#sandbox.covers().filter(isHidden);
         await Promise.all([...this.#processes].map((each) => this.#check(each, places)));
       }
     } catch (error) {
-      this.#options.log.error('secrets that change cannot be hidden in running sandboxes', { why: messageOf(error) });
+      this.#log.error('secrets that change cannot be hidden in running sandboxes', { why: messageOf(error) });
     } finally {
       this.#isChecking = false;
     }
@@ -187,7 +184,7 @@ export class CoverKeeper implements Disposable {
     const exposed = () => places.filter(({ path }) => isSameFile(path, pathInside(pid, path)));
     const found = exposed();
     if (found.length === 0) return;
-    const { programs, log } = this.#options;
+    const [programs, log] = [this.#programs, this.#log];
     const paths = found.map(({ path }) => path);
     try {
       if (typeof programs === 'string') throw new Error(programs);
@@ -211,7 +208,7 @@ export class CoverKeeper implements Disposable {
 
   /** Watches exactly the directories that matter now. */
   #watchAll(): void {
-    this.#names = this.#options.watchedNames();
+    this.#names = this.#sandbox.watchedNames();
     for (const [directory, watched] of this.#watches) {
       if (!this.#names.has(directory) || inodeOf(directory) !== watched.inode) this.#unwatch(directory, watched);
     }
@@ -235,7 +232,7 @@ export class CoverKeeper implements Disposable {
       const { code } = error as NodeJS.ErrnoException;
       // It has gone meanwhile, or is not for the programs in the sandbox either.
       if (code === 'ENOENT' || code === 'EACCES') return;
-      this.#options.log.warn('changes of secrets in a directory cannot be noticed', {
+      this.#log.warn('changes of secrets in a directory cannot be noticed', {
         directory,
         why: messageOf(error),
       });

@@ -18,7 +18,7 @@ import { readSmallFile } from '../system/local-files.js';
 import type { UserLaunch } from './user-launch.js';
 import { CoverKeeper, findCoverPrograms, type SandboxedProcess } from './cover-keeper.js';
 import { type NamespacePrograms, type SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
-import { type Launch, realPath, Sandbox, type SandboxOptions } from './sandbox.js';
+import { type Launch, type LaunchKind, realPath, Sandbox, type SandboxOptions } from './sandbox.js';
 import { testSandbox } from './self-test.js';
 
 /** The shell that prepares the mounts. */
@@ -166,12 +166,11 @@ export interface EgressReporting {
   readonly log: Log;
 }
 
-/** Options of `Launcher.find`. */
 export interface LauncherOptions extends Omit<SandboxOptions, 'program' | 'sharesNetwork'> {
   readonly profile: SandboxProfile;
   /** Whether the profile `workspace` shares the machine's network, or what every sandbox can connect to instead. */
   readonly network: boolean | EgressOptions;
-  readonly platform: Pick<Platform, 'name' | 'can'>;
+  readonly platform: Platform;
   /** Search path for bubblewrap. */
   readonly path: string;
   /** PID namespace for programs outside of a sandbox, if any. */
@@ -228,12 +227,7 @@ export class Launcher implements AsyncDisposable {
     const programs = { program, nsenter: nsenter ?? '' };
     const egress = typeof network === 'object' ? buildEgress(network, programs, reporting) : undefined;
     const problems = await testSandbox(sandbox, { ...options, networks: egress?.networks });
-    const keeper = new CoverKeeper({
-      covers: () => sandbox.covers(),
-      watchedNames: () => sandbox.watchedNames(),
-      programs: findCoverPrograms(path),
-      log: reporting.log,
-    });
+    const keeper = new CoverKeeper(sandbox, findCoverPrograms(path), reporting.log);
     return new Launcher(resolveSandboxStatus(profile, problems), outside, { sandbox, egress, keeper });
   }
 
@@ -288,17 +282,17 @@ export class Launcher implements AsyncDisposable {
   }
 
   /** Whether such programs have their own PID namespace, so that all their descendants end with them. */
-  isolates({ profile, isLimited }: Pick<Launch, 'profile' | 'isLimited'>): boolean {
+  isolates({ profile, isLimited }: LaunchKind): boolean {
     return profile !== 'none' || this.#namespaceFor(isLimited) !== undefined;
   }
 
   /** Whether such programs are root, and must not be able to raise their own limits. */
-  holds({ isLimited }: Pick<Launch, 'isLimited'>): boolean {
+  holds({ isLimited }: LaunchKind): boolean {
     return isLimited && this.#outside.confinement !== undefined;
   }
 
   /** Identifies the way in which such programs are started: one that was started ahead of need fits if it is the same. */
-  wayOf(kind: Pick<Launch, 'profile' | 'isLimited'>): string {
+  wayOf(kind: LaunchKind): string {
     return `${kind.profile} ${this.isolates(kind)} ${this.holds(kind)}`;
   }
 
@@ -331,7 +325,7 @@ export class Launcher implements AsyncDisposable {
     return isLimited || namespace?.isForLimitsOnly === false ? namespace : undefined;
   }
 
-  #confinementFor({ profile, isLimited }: Pick<Launch, 'profile' | 'isLimited'>): GroupConfinement | undefined {
+  #confinementFor({ profile, isLimited }: LaunchKind): GroupConfinement | undefined {
     return profile === 'none' && isLimited ? this.#outside.confinement : undefined;
   }
 }
@@ -348,18 +342,14 @@ function buildEgress(
   { metrics, log }: EgressReporting,
 ): Egress {
   const allowList = new AllowList(allow);
-  const dialer = new Dialer({ allowList });
+  const dialer = new Dialer(allowList);
   const proxy = { dialer, metrics, log, maxConnections, idleTimeoutMs };
   const variables = proxyVariables(allowList.ownHosts);
-  return { dialer, networks: new SandboxNetworks({ programs, proxy, variables, log }) };
+  return { dialer, networks: new SandboxNetworks(programs, proxy, variables) };
 }
 
 /** Returns the reason why no sandbox is possible with these paths. */
-function obstacleTo({
-  workspace,
-  hidden,
-  platform,
-}: Pick<LauncherOptions, 'workspace' | 'hidden' | 'platform'>): string | undefined {
+function obstacleTo({ workspace, hidden, platform }: LauncherOptions): string | undefined {
   if (!platform.can.sandbox) return `the platform ${platform.name} has no sandbox`;
   const real = realPath(workspace) ?? workspace;
   if (real === '/') return WHOLE_MACHINE;

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Server, type Socket } from 'node:net';
 
 import { PROXY_PORT, type Refusal } from '../../core/egress.js';
-import type { Log } from '../../core/log.js';
 import { EgressProxy, type EgressProxyOptions } from '../egress/egress-proxy.js';
 
 /** Time for the start of a namespace on a loaded machine, in milliseconds. */
@@ -126,15 +125,6 @@ async function ended(holder: ChildProcess): Promise<void> {
 /** Most networks that are kept for later sandboxes: a command without a session uses one for a moment. */
 const MAX_IDLE = 4;
 
-/** Dependencies of `SandboxNetworks`. */
-interface SandboxNetworksOptions {
-  readonly programs: NamespacePrograms;
-  readonly proxy: EgressProxyOptions;
-  /** Variables by which programs find the proxy. */
-  readonly variables: Readonly<Record<string, string>>;
-  readonly log: Log;
-}
-
 /** The network of one sandbox: a loopback of its own, on which the proxy listens. */
 export interface SandboxNetwork extends Disposable {
   /** Command line that starts the program after it in this network. */
@@ -156,10 +146,8 @@ class ProxiedNetwork implements SandboxNetwork {
   constructor(
     namespace: NetworkNamespace,
     proxy: EgressProxy,
-    {
-      variables,
-      giveBack,
-    }: { readonly variables: SandboxNetwork['variables']; giveBack: (network: ProxiedNetwork) => void },
+    variables: SandboxNetwork['variables'],
+    giveBack: (network: ProxiedNetwork) => void,
   ) {
     this.namespace = namespace;
     this.variables = variables;
@@ -198,13 +186,18 @@ class ProxiedNetwork implements SandboxNetwork {
  * its processes have ended and none of them could change the network.
  */
 export class SandboxNetworks implements AsyncDisposable {
-  readonly #options: SandboxNetworksOptions;
+  readonly #programs: NamespacePrograms;
+  readonly #proxy: EgressProxyOptions;
+  readonly #variables: Readonly<Record<string, string>>;
   readonly #all = new Set<ProxiedNetwork>();
   readonly #idle: ProxiedNetwork[] = [];
   #isClosed = false;
 
-  constructor(options: SandboxNetworksOptions) {
-    this.#options = options;
+  /** @param variables by which programs find the proxy */
+  constructor(programs: NamespacePrograms, proxy: EgressProxyOptions, variables: Readonly<Record<string, string>>) {
+    this.#programs = programs;
+    this.#proxy = proxy;
+    this.#variables = variables;
   }
 
   /**
@@ -223,20 +216,16 @@ export class SandboxNetworks implements AsyncDisposable {
   }
 
   async #make(): Promise<ProxiedNetwork> {
-    const { programs, proxy: options, variables, log } = this.#options;
-    const proxy = new EgressProxy(options);
-    const namespace = await NetworkNamespace.create(programs, (client) => {
+    const proxy = new EgressProxy(this.#proxy);
+    const namespace = await NetworkNamespace.create(this.#programs, (client) => {
       proxy.accept(client);
     });
-    const network = new ProxiedNetwork(namespace, proxy, {
-      variables,
-      giveBack: (given) => {
-        this.#takeBack(given);
-      },
+    const network = new ProxiedNetwork(namespace, proxy, this.#variables, (given) => {
+      this.#takeBack(given);
     });
     namespace.onLost = () => {
       network.isLost = true;
-      log.warn('the network of a sandbox has ended; the next sandbox gets another');
+      this.#proxy.log.warn('the network of a sandbox has ended; the next sandbox gets another');
       if (this.#idle.includes(network)) this.#idle.splice(this.#idle.indexOf(network), 1);
     };
     this.#all.add(network);

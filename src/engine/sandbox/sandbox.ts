@@ -379,7 +379,6 @@ const FILTER_DESCRIPTOR = 9;
 /** Opens the filter in its first argument for the program that follows: terminals and pipes pass no descriptor on. */
 const WITH_FILTER = `exec ${FILTER_DESCRIPTOR}<"$1"; shift; exec "$@"`;
 
-/** Options of `Sandbox`. */
 export interface SandboxOptions {
   /** Path of bubblewrap. */
   readonly program: string;
@@ -402,11 +401,15 @@ export interface SandboxOptions {
   readonly user?: UserLaunch | undefined;
 }
 
-/** A program to start, in a sandbox or not. */
-export interface Launch {
+/** What decides in which way a program is started. */
+export interface LaunchKind {
   readonly profile: SandboxProfile;
   /** Whether any resource limit applies to it. */
   readonly isLimited: boolean;
+}
+
+/** A program to start, in a sandbox or not. */
+export interface Launch extends LaunchKind {
   /** Program, with its arguments. */
   readonly command: readonly string[];
   /** Its initial environment. */

@@ -11,7 +11,7 @@ import type { FilePerformer, Target } from '../../engine/files/file-job.js';
 import { FileWorker } from '../../engine/files/file-worker.js';
 import { JobPrograms } from '../../engine/files/job-programs.js';
 import { performerWith } from '../../engine/files/perform.js';
-import { diskSpaceOf } from '../../engine/system/machine.js';
+import { diskSpaceOf } from '../../engine/platform/machine.js';
 import { Turns } from '../../engine/system/promises.js';
 import type { Directories } from '../../engine/platform/platform.js';
 import type { SessionRecord } from '../registry/session-registry.js';

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.js';
 import type { Breach, LimitTarget } from '../../engine/command/resource-use.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ListAge } from '../../engine/platform/platform.js';
-import { diskSpaceOf } from '../../engine/system/machine.js';
+import { diskSpaceOf } from '../../engine/platform/machine.js';
 import type { ProcessSnapshot } from '../../engine/process/process-snapshot.js';
 import { Slices } from '../../engine/system/promises.js';
 import { LimitMonitor } from './limit-monitor.js';

@@ -1,7 +1,7 @@
 import { checkHealth, CORE_TOOLS, disturbedModes, type HealthFacts, type HealthWarning } from '../../core/health.js';
 import { readSavedState, UNKNOWN_NAMES } from '../../core/policy/words/saved-state.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
-import { diskSpaceOf } from '../../engine/system/machine.js';
+import { diskSpaceOf } from '../../engine/platform/machine.js';
 import { isDirectory } from '../../engine/system/local-files.js';
 import { takeModes } from '../../engine/shell/shell-state.js';
 import type { Session } from '../../engine/session/session.js';

@@ -43,7 +43,6 @@ interface FoundTree {
   readonly bytes: number;
 }
 
-/** Options of a walk. */
 export interface WalkOptions {
   readonly limits: Pick<CheckpointLimits, 'maxFiles' | 'maxFileBytes' | 'maxWorkspaceBytes'>;
   /** The daemon's own files, which are ignored. */

@@ -10,8 +10,8 @@ import {
   type MachineReading,
   type MemoryBytes,
   type Platform,
-  type ProcessEntry,
   type Processes,
+  type RelatedProcess,
   TICKS_PER_SECOND,
 } from '../platform.js';
 import { linuxListening, linuxPeers } from './sockets.js';
@@ -133,9 +133,6 @@ export function readMark(pid: number): string | undefined {
   return /^ *(\d+) /.exec(limits.slice(start + LINE.length, start + LINE_LENGTH))?.[1];
 }
 
-/** What is asked about for its origin. */
-type Asked = Pick<ProcessEntry, 'pid' | 'startTicks' | 'parent' | 'session'>;
-
 /**
  * Reads where processes come from, and remembers it for most of them, because reading environments and limits takes most of the time of a
  * search. A tag and a mark are inherited, so a foreign process stays foreign, unless it descends from the daemon. The shell of a session, and
@@ -146,7 +143,7 @@ export class Origins {
   readonly #leaders = new BoundedMap<number, { readonly startTicks: number; readonly origin: string }>(MAX_REMEMBERED);
 
   /** Returns the origin of a process: its tag, or without one its mark. Undefined for a foreign process. */
-  readonly read = (entry: Asked): string | undefined => {
+  readonly read = (entry: RelatedProcess): string | undefined => {
     const { pid, startTicks } = entry;
     const known = this.#foreign.get(pid);
     const isKnown = known?.startTicks === startTicks;
@@ -160,18 +157,18 @@ export class Origins {
     return origin;
   };
 
-  #noteLeader(entry: Asked, origin: string): void {
+  #noteLeader(entry: RelatedProcess, origin: string): void {
     const { pid, session, startTicks } = entry;
     if (session === pid && !isYoung(entry)) this.#leaders.set(pid, { startTicks, origin });
   }
 }
 
-const isYoung = ({ startTicks }: Asked): boolean => table.ticksNow() - startTicks <= YOUNG_TICKS;
+const isYoung = ({ startTicks }: RelatedProcess): boolean => table.ticksNow() - startTicks <= YOUNG_TICKS;
 
 /** Whether a process that is foreign now cannot be one that is just being started for a session. */
-const isSettled = (entry: Asked): boolean => !isYoung(entry) && !descendsFromDaemon(entry);
+const isSettled = (entry: RelatedProcess): boolean => !isYoung(entry) && !descendsFromDaemon(entry);
 
-function descendsFromDaemon({ parent }: Asked): boolean {
+function descendsFromDaemon({ parent }: RelatedProcess): boolean {
   let pid: number | undefined = parent;
   while (pid !== undefined && pid > 1 && pid !== process.pid) pid = table.readProcess(pid)?.parent;
   return pid === process.pid;

@@ -8,6 +8,7 @@ import {
   type NetBytes,
   type OpenPipes,
   type ProcessEntry,
+  type ProcessId,
   shownCommandLine,
   TAG_VARIABLE,
   TICKS_PER_SECOND,
@@ -159,7 +160,7 @@ const NS_PER_SECOND = 1e9;
 const SIGKILL_BIT = 0x100n;
 
 /** Whether a process has ended, or is just ending: its command line is gone, or a SIGKILL is pending. */
-export function isEnding({ pid }: Pick<ProcessEntry, 'pid'>): boolean {
+export function isEnding({ pid }: { readonly pid: number }): boolean {
   if (!readProc(pid, 'cmdline')) return true;
   const masks = readProc(pid, 'status')?.matchAll(/^(?:SigPnd|ShdPnd):\s*([0-9a-f]+)$/gm) ?? [];
   return [...masks].some(([, mask = '0']) => (BigInt(`0x${mask}`) & SIGKILL_BIT) !== 0n);
@@ -247,7 +248,7 @@ export function isThread(number: number): boolean {
 }
 
 /** Whether exactly this process still runs: not another one with the same pid, not a zombie. */
-export function isAlive(process: Pick<ProcessEntry, 'pid' | 'startTicks'>): boolean {
+export function isAlive(process: ProcessId): boolean {
   const now = readProcess(process.pid);
   return now !== undefined && now.startTicks === process.startTicks && now.state !== 'Z' && now.state !== 'X';
 }

@@ -1,7 +1,7 @@
 import type { Status } from 'pidusage';
 
 import { settledWithin } from '../../../core/time.js';
-import { type ProcessEntry, TICKS_PER_SECOND } from '../platform.js';
+import { type ProcessEntry, type ProcessId, TICKS_PER_SECOND } from '../platform.js';
 import type { DescriptorReserve, ListedProcess } from './process-list.js';
 
 /** Bytes in a page of `ProcessEntry.residentPages`. */
@@ -60,7 +60,7 @@ export class ProcessUsage {
   }
 
   /** What a process has used when it was last measured: nothing if it never was. */
-  of({ pid, startTicks }: Pick<ProcessEntry, 'pid' | 'startTicks'>): Usage {
+  of({ pid, startTicks }: ProcessId): Usage {
     const last = this.#last.get(pid);
     if (!last || Math.abs(last.startTicks - startTicks) > this.#slackTicks) return NOTHING_USED;
     return { cpuTicks: last.cpuTicks, residentPages: last.residentPages };

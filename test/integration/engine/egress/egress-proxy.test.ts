@@ -30,10 +30,8 @@ describe('the proxy of a sandbox', () => {
       asked.push(name);
       return Promise.resolve(addresses[name] ?? []);
     };
-    const dialer = new Dialer({
-      allowList: new AllowList(allow.map((text) => parseAllowed(text) as AllowedDestination)),
-      resolve,
-    });
+    const allowList = new AllowList(allow.map((text) => parseAllowed(text) as AllowedDestination));
+    const dialer = new Dialer(allowList, resolve);
     const proxy = new EgressProxy({ dialer, metrics: NO_METRICS, log: QUIET, maxConnections: 2, idleTimeoutMs });
     proxy.onRefused = (refusal) => refusals.push(refusal);
     front = createServer({ allowHalfOpen: true }, (client) => {

@@ -18,9 +18,9 @@ const programs = { program: findProgram('bwrap', path) ?? '', nsenter: findProgr
 
 describe.runIf(canSandbox && programs.nsenter !== '')('the networks of sandboxes', () => {
   const build = (program = programs.program) => {
-    const dialer = new Dialer({ allowList: new AllowList([]) });
+    const dialer = new Dialer(new AllowList([]));
     const proxy = { dialer, metrics: NO_METRICS, log, maxConnections: 4, idleTimeoutMs: 10_000 };
-    return new SandboxNetworks({ programs: { ...programs, program }, proxy, variables: {}, log });
+    return new SandboxNetworks({ ...programs, program }, proxy, {});
   };
   /** Runs a program in a network; the event loop has to go on meanwhile. */
   const run = async (enter: readonly string[], text: string): Promise<string> => {

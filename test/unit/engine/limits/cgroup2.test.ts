@@ -31,7 +31,7 @@ describe('control groups of version 2, their files', () => {
 
   function makeGroup() {
     put('cgroup.controllers', 'cpu io memory pids\n');
-    const mechanism = new ControlGroups2({ instance: '1-2-x', own, mayLackControllers: false });
+    const mechanism = new ControlGroups2('1-2-x', false, own);
     put('shell-adapter-1-2-x/g0/cpu.stat', 'usage_usec 1234567\nuser_usec 1\n');
     return { mechanism, group: mechanism.createGroup() };
   }
@@ -80,14 +80,14 @@ describe('control groups of version 2, their files', () => {
 
   it('is not taken without its controllers, unless it was asked for', () => {
     put('cgroup.controllers', 'cpu\n');
-    const make = (mayLackControllers: boolean) => new ControlGroups2({ instance: 'i', own, mayLackControllers });
+    const make = (mayLackControllers: boolean) => new ControlGroups2('i', mayLackControllers, own);
     expect(() => make(false)).toThrow('the controllers memory, pids are not there');
     expect(make(true).isEnforced).toBe(false);
   });
 
   it('cannot be made in a directory that is not there, and leaves nothing behind', () => {
     const gone = join(own, 'gone', 'deeper');
-    expect(() => new ControlGroups2({ instance: 'i', own: gone, mayLackControllers: false })).toThrow(/not there/);
+    expect(() => new ControlGroups2('i', false, gone)).toThrow(/not there/);
     expect(existsSync(gone)).toBe(false);
     expect(readdirSync(own)).toEqual([]);
   });
