@@ -68,9 +68,9 @@ module.exports = {
       '^src/(app/app|app/detach/(detach|holder-directory)|logging/logging)\\.ts$',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
-      '^src/engine/platform/(process-identity|choose-platform|linux/process-launch)',
+      '^src/engine/platform/(choose-platform|linux/process-table)',
       '^src/engine/files/(open-file|write-content)',
-      '^src/engine/system/(find-user|private-file)',
+      '^src/engine/system/(find-user|local-files)',
       '^src/services/http-exchange',
       '^src/transports/access\\.ts$',
       // An MCP server is the same one over standard input as over HTTP.

@@ -60,7 +60,7 @@ interface Captured {
 }
 
 /** The checkpoints of one workspace. Used by one process at a time; others wait. */
-export class CheckpointStore {
+class CheckpointStore {
   readonly #options: StoreOptions;
   readonly #repository: Repository;
   readonly #journal: Journal;
