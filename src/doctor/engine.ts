@@ -18,6 +18,7 @@ import { DRIVERS_DIRECTORY, findProgram, SHELLS } from '../engine/shells/list.js
 import type { Shell } from '../engine/shells/shell.js';
 import { makeFifos } from '../engine/system/fifo.js';
 import { removeTreeSync } from '../engine/system/local-files.js';
+import { TMPFS_MAGIC } from '../engine/system/mounts.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { findUser } from '../engine/system/find-user.js';
 import { UserLaunch } from '../engine/sandbox/user-launch.js';
@@ -27,8 +28,6 @@ import { APT, type Finding, ON_LINUX } from './finding.js';
 
 /** How long a terminal may take to start before it counts as broken, in milliseconds. */
 const PTY_TIMEOUT_MS = 5000;
-/** `f_type` of a tmpfs, statfs(2). */
-const TMPFS_MAGIC = 0x01021994;
 
 /**
  * Opens a pseudo-terminal with a shell on it; returns its device. node-pty is loaded here and not before, so that a

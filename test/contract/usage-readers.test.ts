@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { MB } from '../../src/core/limits.js';
-import { heldBytesOf, PAGE_BYTES, takeSnapshot } from '../../src/engine/process/process-snapshot.js';
+import { PAGE_BYTES } from '../../src/engine/platform/platform.js';
+import { heldBytesOf, takeSnapshot } from '../../src/engine/process/process-snapshot.js';
 import { Polling } from '../../src/engine/limits/polling.js';
 import { TICKS_PER_SECOND } from '../../src/engine/platform/platform.js';
 import { linux } from '../../src/engine/platform/linux/linux.js';

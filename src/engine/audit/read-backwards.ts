@@ -1,4 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+
+import { readRange } from '../files/open-file.js';
 
 /** Size of the blocks that are read from the end, in bytes. */
 const BLOCK_BYTES = 256 * 1024;
@@ -27,7 +29,7 @@ export async function* readLinesBackwards(path: string): AsyncGenerator<Backward
     while (position > 0) {
       const length = Math.min(BLOCK_BYTES, position);
       position -= length;
-      rest = Buffer.concat([await readBlock(handle, position, length), rest]);
+      rest = Buffer.concat([await readRange(handle, position, length), rest]);
       // The first line may begin in the block before.
       const lines = splitLines(rest);
       rest = lines.shift() ?? rest;
@@ -52,17 +54,6 @@ function splitLines(text: Buffer): Buffer[] {
   }
   lines.push(text.subarray(from));
   return lines;
-}
-
-async function readBlock(handle: FileHandle, position: number, length: number): Promise<Buffer> {
-  const block = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(block, filled, length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return block.subarray(0, filled);
 }
 
 function ifMissing(error: unknown): undefined {

@@ -24,7 +24,7 @@ const MAX_DEPTH = 64;
 const MAX_NAMES = 50_000;
 /** Largest .gitignore that is read, in bytes. */
 const MAX_IGNORE_BYTES = 256 * 1024;
-const IGNORE_FILE = '.gitignore';
+export const IGNORE_FILE = '.gitignore';
 const REPOSITORY = '.git';
 
 /** An entry that a walk has found. */

@@ -25,7 +25,7 @@ import { findFiles, searchFiles } from './find-files.js';
 import { assertExpected, hashOf, openFile, openToSend, readLines, readPart, readRange, sha256Of } from './open-file.js';
 import { PathsWatch } from './watch.js';
 import { ContentCheck } from './write-content.js';
-import { replace, writeFile } from './write-file.js';
+import { PERMISSION_BITS, replace, writeFile } from './write-file.js';
 
 /** Makes a directory. */
 async function makeDirectory(
@@ -141,7 +141,6 @@ async function readWhole(entry: string, { at, expected }: FileJobOf<'edit'>): Pr
   return await readRange(file.handle, 0, size);
 }
 
-const PERMISSION_BITS = 0o7777;
 const byName = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** Kind of an entry. */

@@ -6,7 +6,7 @@ import { AdapterError } from '../../core/errors.js';
 import type { Directories } from '../platform/platform.js';
 import { isDirectory } from '../system/local-files.js';
 import type { Target, WatchJob } from './file-job.js';
-import { walk } from './find-files.js';
+import { IGNORE_FILE, walk } from './find-files.js';
 import { fileError, OpenDirectory, resolvePath } from './held-path.js';
 
 /** Something that has changed below a watched path. */
@@ -133,9 +133,6 @@ export class PathEvents implements Disposable {
 function nearestDirectory(path: string): string {
   return path === '/' || isDirectory(path) ? path : nearestDirectory(dirname(path));
 }
-
-/** The file whose change may show or hide others. */
-const IGNORE_FILE = '.gitignore';
 
 /** A path to watch. */
 interface WatchedTarget {

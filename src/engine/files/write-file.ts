@@ -21,7 +21,7 @@ import { type Content, ContentCheck, type Digest, writeContent } from './write-c
 const NEW_MODE = 0o666;
 /** Permissions of a file while it is written in place of another one. */
 const PRIVATE_MODE = 0o600;
-const PERMISSION_BITS = 0o7777;
+export const PERMISSION_BITS = 0o7777;
 
 type WriteJob = FileJobOf<'write'>;
 

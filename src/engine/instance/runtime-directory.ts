@@ -18,10 +18,8 @@ import { membersBelow, removeGroup } from '../limits/control-group.js';
 import type { Platform } from '../platform/platform.js';
 import { type FileOwner, makeDirectoryFor, ownUid } from '../system/own-user.js';
 import { readSmallFile, removeTree, removeTreeSync } from '../system/local-files.js';
+import { TMPFS_MAGIC } from '../system/mounts.js';
 import { createInstanceId, type LivenessMarker } from './liveness-marker.js';
-
-/** `f_type` of a tmpfs, statfs(2). */
-const TMPFS_MAGIC = 0x01021994;
 
 /**
  * Returns candidate directories. FIFOs on a disk's file system cost 12 % of a command's time, so memory is preferred.

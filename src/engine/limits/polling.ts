@@ -7,7 +7,7 @@ import {
   type Platform,
   type ProcessEntry,
   type Processes,
-  TICKS_PER_SECOND,
+  MS_PER_TICK,
 } from '../platform/platform.js';
 import type { PidNamespace } from '../sandbox/launcher.js';
 import { MemoryFiles, privateBytesOf, type Writers } from '../system/memory-files.js';
@@ -22,7 +22,6 @@ import {
 import { type Membership, namespaceMembers, observedMembers, type Root } from './control-group.js';
 import type { GroupSample, LimitMechanism, ProcessGroup, TotalUsage } from './mechanism.js';
 
-const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const NOTHING_DONE: KernelActions = { kills: 0, refusedForks: 0 };
 /** From this share of its limit on, memory is measured more exactly, and at twice the cost. */
 const EXACT_SHARE = 0.5;

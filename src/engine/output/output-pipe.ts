@@ -105,7 +105,7 @@ export class OutputPipe {
     if (!isPaused) this.#stream?.resume();
   }
 
-  /** Has the rest read in the next turn of the event loop, when this one has been busy long enough; returns whether it has. */
+  /** Yields to the event loop when this turn has been busy long enough; returns true if it did. */
   #leaveForNextTurn(): boolean {
     if (this.#busyMs < MAX_TURN_MS) return false;
     this.#busyMs = 0;

@@ -106,6 +106,10 @@ export const TAG_VARIABLE = 'SHELL_ADAPTER_TAG';
 
 /** Clock ticks per second of start times and CPU times: USER_HZ, which is 100 on every Linux in use. */
 export const TICKS_PER_SECOND = 100;
+export const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
+
+/** Page size in bytes: 4 KiB on every machine that Node.js runs on, except for some of arm64. */
+export const PAGE_BYTES = 4096;
 
 /** Longest command line that is reported, in characters. */
 const MAX_COMMAND_LINE = 200;
@@ -238,7 +242,7 @@ export interface ProcessTable {
   readonly argumentsOf: (pid: number) => readonly string[];
   /** Returns the command line of a process for display. */
   readonly commandLine: (entry: Pick<ProcessEntry, 'pid' | 'name'>) => string;
-  /** Has all lists from now on tell which program a process runs. Must be called before `programOf`. */
+  /** Makes all lists from now on tell which program a process runs. Must be called before `programOf`. */
   readonly followProgram: (pid: number) => void;
   /** Returns a text that another program in the place of this one would not have; undefined without such a process. */
   readonly programOf: (pid: number) => string | undefined;

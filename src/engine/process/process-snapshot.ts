@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { BoundedMap } from '../../core/bounded-map.js';
-import { isListedByProgram, isRunning, type ListAge, type ProcessEntry, type Processes } from '../platform/platform.js';
+import {
+  isListedByProgram,
+  isRunning,
+  type ListAge,
+  PAGE_BYTES,
+  type ProcessEntry,
+  type Processes,
+} from '../platform/platform.js';
 import { Slices } from '../system/promises.js';
 import { markOf, sessionOf } from './session-mark.js';
 
@@ -208,9 +215,6 @@ function groupedBy<K>(entries: Iterable<ProcessEntry>, keyOf: (entry: ProcessEnt
   }
   return groups;
 }
-
-/** Page size in bytes: 4 KiB on every machine that Node.js runs on, except for some of arm64. */
-export const PAGE_BYTES = 4096;
 
 /** Memory of processes, in bytes, with shared pages counted for each of them: a quick upper bound. */
 export const residentBytes = (entries: readonly ProcessEntry[]): number =>

@@ -15,14 +15,12 @@ import { quote } from '../shells/shell.js';
 import { type FileOwner, writeFileFor } from '../system/own-user.js';
 import { mountPointsOf } from '../system/mounts.js';
 import { readSmallFile } from '../system/local-files.js';
-import type { UserLaunch } from './user-launch.js';
+import { LAUNCH_SHELL, type UserLaunch } from './user-launch.js';
 import { CoverKeeper, findCoverPrograms, type SandboxedProcess } from './cover-keeper.js';
 import { type NamespacePrograms, type SandboxNetwork, SandboxNetworks } from './sandbox-networks.js';
 import { type Launch, type LaunchKind, realPath, Sandbox, type SandboxOptions } from './sandbox.js';
 import { testSandbox } from './self-test.js';
 
-/** The shell that prepares the mounts. */
-const LAUNCH_SHELL = '/bin/sh';
 /** Timeout of the test, in milliseconds. */
 const TRIAL_MS = 5000;
 

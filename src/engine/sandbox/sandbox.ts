@@ -18,7 +18,7 @@ import { CREDENTIAL_PLACES, PUBLIC_NAMES } from '../../core/secrets.js';
 import { DRIVERS_DIRECTORY } from '../shells/list.js';
 import { isDirectory, statOf } from '../system/local-files.js';
 import { type FileOwner, writeFileFor } from '../system/own-user.js';
-import type { UserLaunch } from './user-launch.js';
+import { LAUNCH_SHELL, type UserLaunch } from './user-launch.js';
 import type { SandboxNetwork } from './sandbox-networks.js';
 
 /** Directories, and the patterns of the names in each that matter. */
@@ -372,8 +372,6 @@ class Search {
 /** A program cannot set the time of a change back, as it can that of a modification. */
 const stampOf = (stat: Stats | undefined): string => (stat ? `${stat.dev} ${stat.ino} ${stat.ctimeMs}` : '');
 
-/** The shell that runs the launch script in a sandbox before its program starts. */
-const LAUNCH_SHELL = '/bin/sh';
 /** Descriptor of the seccomp filter: the highest that every shell can open. */
 const FILTER_DESCRIPTOR = 9;
 /** Opens the filter in its first argument for the program that follows: terminals and pipes pass no descriptor on. */

@@ -5,8 +5,8 @@ import { type AuxiliaryEnd, type AuxiliaryOptions, runApart } from '../process/r
 import { findProgram } from '../shells/list.js';
 import type { User } from '../system/find-user.js';
 
-/** The shell that enters the directory. */
-const LAUNCH_SHELL = '/bin/sh';
+/** The shell that prepares the start of a program: enters its directory, or makes its mounts. */
+export const LAUNCH_SHELL = '/bin/sh';
 /** Enters the directory with the rights of the user, whose permission the kernel checks; exit code as of `env -C`. */
 const ENTER = 'cd -- "$1" || exit 126; unset OLDPWD; shift; exec "$@"';
 /**

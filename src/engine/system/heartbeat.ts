@@ -19,7 +19,7 @@ export class Heartbeat implements AsyncDisposable {
     this.#running = this.#repeat();
   }
 
-  /** Has the next beat come at once, after the one that is under way. */
+  /** Makes the next beat come at once, after the one that is under way. */
   hasten(): void {
     this.#isHastened = true;
     this.#wake();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { MB } from '../../core/limits.js';
 import { readLink, readSmallFile } from './local-files.js';
-import { parseMounts } from './mounts.js';
+import { parseMounts, TMPFS_MAGIC } from './mounts.js';
 import { ownUid } from './own-user.js';
 
 /** Most entries of a file system that are looked at: reading them takes about 20 ms. */
@@ -22,16 +22,13 @@ function memoryFileSystems(uid: number): readonly string[] {
   return [...byDevice.values()].filter(isWritable);
 }
 
-/** Type of a tmpfs in statfs(2): TMPFS_MAGIC of linux/magic.h. */
-const TMPFS = 0x01021994;
-
 /**
  * Returns the bytes that a file system in memory holds; 0 when it cannot be read, or is not in memory: while a sandbox is
  * being made, another one may be at the same path.
  */
 function usedBytesOf(point: string): number {
   const stats = attempt(() => statfsSync(point));
-  return stats?.type === TMPFS ? (stats.blocks - stats.bfree) * stats.bsize : 0;
+  return stats?.type === TMPFS_MAGIC ? (stats.blocks - stats.bfree) * stats.bsize : 0;
 }
 
 /**

@@ -1,5 +1,8 @@
 import { readSmallFile } from './local-files.js';
 
+/** Type of a tmpfs in statfs(2), of linux/magic.h. */
+export const TMPFS_MAGIC = 0x01021994;
+
 /** A line of /proc/PID/mountinfo; only the fields used here (proc_pid_mountinfo(5)). */
 export interface Mount {
   /** `major:minor`: the same for every mount of a file system. */

@@ -49,10 +49,13 @@ const SOCKET = /^socket:\[(\d+)\]$/;
 
 /** Inodes of the sockets that a process has open. */
 export const socketsOf = (pid: number): readonly number[] =>
-  descriptorsOf(pid).flatMap((fd) => {
-    const [, inode] = SOCKET.exec(descriptorTarget(pid, fd) ?? '') ?? [];
-    return inode === undefined ? [] : [Number(inode)];
-  });
+  descriptorsOf(pid).flatMap((fd) => socketIn(descriptorTarget(pid, fd)) ?? []);
+
+/** Inode of the socket to which a descriptor refers; undefined for anything else. */
+export function socketIn(target = ''): number | undefined {
+  const inode = SOCKET.exec(target)?.[1];
+  return inode === undefined ? undefined : Number(inode);
+}
 
 /** Ports by the tables of /proc/net: proc(5). */
 export const linuxListening: Listening = {

@@ -1,16 +1,8 @@
 import { openSync } from 'node:fs';
 
 import { listPids, ticksNow } from './process-table.js';
-import {
-  type GivenPids,
-  type NewProcesses,
-  type ProcessEntry,
-  type StartMarker,
-  TICKS_PER_SECOND,
-} from '../platform.js';
+import { type GivenPids, type NewProcesses, type ProcessEntry, type StartMarker, MS_PER_TICK } from '../platform.js';
 import { readSmallDescriptor, readSmallFile } from '../../system/local-files.js';
-
-const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 
 /**
  * Pids wrap around after 32,768 at the earliest: two pids that were assigned shortly after each other are not further

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
 
 import type { ProcessEntry, TerminalReader } from '../platform.js';
-import { socketsOf } from './sockets.js';
+import { socketIn, socketsOf } from './sockets.js';
 import { childPidsOf, descriptorsOf, descriptorTarget, readProc, readProcess } from './process-table.js';
 import {
   accessOf,
@@ -40,7 +40,6 @@ const EPOLL = 'anon_inode:[eventpoll]';
 /** No other program can send something by these: eventfd, timerfd, signalfd, inotify, pidfd, io_uring. */
 const WAKE_UP = /^(?:anon_inode:|pidfd:)/;
 const PIPE = /^pipe:\[\d+\]$/;
-const SOCKET = /^socket:\[(\d+)\]$/;
 
 /** The descriptors of a process, as far as it waits for them. */
 class WaitedDescriptors {
@@ -68,8 +67,8 @@ class WaitedDescriptors {
   #meaning(target: string, descriptor: number): Meaning {
     if (WAKE_UP.test(target)) return { kind: 'own' };
     if (PIPE.test(target)) return { kind: this.#writesTo(target) ? 'own' : 'other' };
-    const inode = SOCKET.exec(target)?.[1];
-    if (inode !== undefined) return { kind: this.#socketKind(Number(inode)) };
+    const inode = socketIn(target);
+    if (inode !== undefined) return { kind: this.#socketKind(inode) };
     // Of other files only named pipes are waited for. No stat(2): it could wait for a file system that does not answer.
     if (!target.startsWith('/dev/')) return { kind: accessOf(this.#infoOf(descriptor)) === 'both' ? 'own' : 'other' };
     return this.#device(descriptor);

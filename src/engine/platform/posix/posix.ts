@@ -19,6 +19,7 @@ import {
   type ProcessStates,
   type ProcessTable,
   shownCommandLine,
+  MS_PER_TICK,
   TICKS_PER_SECOND,
 } from '../platform.js';
 import { posixListening, posixPeers } from './sockets.js';
@@ -68,7 +69,6 @@ function cpuTime(): CpuTime {
   return { busy: total - times.reduce((sum, { idle }) => sum + idle, 0), total };
 }
 
-const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 /** Longest time from fork(2) to exec(2), on a loaded machine too, and the resolution of start times, in clock ticks. */
 const EXEC_TICKS = 1.3 * TICKS_PER_SECOND;
 

@@ -1,9 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 
-import { TICKS_PER_SECOND } from '../platform.js';
-
-const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
+import { MS_PER_TICK } from '../platform.js';
 
 /** A process as ps(1) lists it. */
 export interface ListedProcess {

@@ -88,7 +88,7 @@ export class ProcessSnapshots {
   #costMs = FIRST_COST_MS;
   readonly #reserve = new DescriptorReserve();
   readonly #usage = new ProcessUsage(this.#reserve, MEASUREMENT_SLACK_TICKS);
-  /** That of the questions that are asked now. */
+  /** The snapshot from which the questions of `ask` are answered now. */
   #asked: Snapshot | undefined;
   /** Those that are being taken aside, in the order of their beginnings. */
   readonly #running = new Set<Taking>();
@@ -109,7 +109,7 @@ export class ProcessSnapshots {
     return this.#last;
   }
 
-  /** One that is as good as new. */
+  /** A snapshot that is recent enough for single processes. */
   get recent(): Snapshot {
     return this.#asked ?? (performance.now() < this.#last.recentUntil ? this.#last : this.take());
   }
@@ -150,7 +150,7 @@ export class ProcessSnapshots {
     this.#followed.set(pid, performance.now());
   }
 
-  /** Has a snapshot show CPU time and memory. */
+  /** Adds CPU time and memory to a snapshot. */
   async #measure(snapshot: Snapshot, which: MeasuredProcesses): Promise<void> {
     const { entries, measured } = snapshot;
     await (snapshot.measuring ??= this.#usage.measure([...measured]));

@@ -1,12 +1,9 @@
 import type { Status } from 'pidusage';
 
 import { settledWithin } from '../../../core/time.js';
-import { type ProcessEntry, type ProcessId, TICKS_PER_SECOND } from '../platform.js';
+import { MS_PER_TICK, PAGE_BYTES, type ProcessEntry, type ProcessId, TICKS_PER_SECOND } from '../platform.js';
 import type { DescriptorReserve, ListedProcess } from './process-list.js';
 
-/** Bytes in a page of `ProcessEntry.residentPages`. */
-const BYTES_PER_PAGE = 4096;
-const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 /** Longest wait for a measurement, in milliseconds: pidusage waits for its ps(1) without end. */
 const TIMEOUT_MS = 1000;
 /** Pids for one run of ps(1), whose list is one argument: at most 128 KiB on Linux (MAX_ARG_STRLEN). */
@@ -102,7 +99,7 @@ export class ProcessUsage {
   #note(found: Readonly<Record<string, Status>>): void {
     for (const { pid, ctime, memory, elapsed, timestamp } of Object.values(found)) {
       const startTicks = (timestamp - elapsed) / MS_PER_TICK;
-      this.#last.set(pid, { startTicks, cpuTicks: cpuTicksOf(ctime), residentPages: memory / BYTES_PER_PAGE });
+      this.#last.set(pid, { startTicks, cpuTicks: cpuTicksOf(ctime), residentPages: memory / PAGE_BYTES });
     }
   }
 }
