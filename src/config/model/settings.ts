@@ -48,12 +48,12 @@ export const inside = (setting: Setting, step: PropertyKey): Setting | undefined
 export const settingAt = (setting: Setting, path: readonly PropertyKey[]): Setting | undefined =>
   path.reduce<Setting | undefined>((outer, step) => outer && inside(outer, step), setting);
 
-/** True when the schema expects text at this path below a setting; all entries are texts. */
-export function takesText(setting: Setting, path: readonly PropertyKey[]): boolean {
-  const [step, ...rest] = path;
-  if (setting.kind !== 'group') return setting.kind === 'text' || step !== undefined;
-  const inner = step === undefined ? undefined : inside(setting, step);
-  return inner !== undefined && takesText(inner, rest);
+/** What the schema expects at a path below a setting. Entries without keys of their own are texts. */
+export function kindAt(setting: Setting, [step, ...rest]: readonly PropertyKey[]): Setting['kind'] {
+  if (step === undefined) return setting.kind;
+  const inner = inside(setting, step);
+  if (inner) return kindAt(inner, rest);
+  return setting.kind === 'group' || setting.kind === 'entry' ? 'other' : 'text';
 }
 
 /** A schema with what `fields.ts` adds to it. */

@@ -24,6 +24,13 @@ export function readValue(text: string): unknown {
   return hasAlias(document) ? text : document.toJS();
 }
 
+/** The value of a variable where the schema expects this kind: text stays what it is, and what is no list stays text for one. */
+export function readAs(kind: Setting['kind'], text: string): unknown {
+  if (kind === 'text') return text;
+  const value = readValue(text);
+  return kind === 'list' && !Array.isArray(value) ? text : value;
+}
+
 function hasAlias(document: Document): boolean {
   const aliases: unknown[] = [];
   visit(document, { Alias: (_key, node) => void aliases.push(node) });

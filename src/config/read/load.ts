@@ -56,7 +56,7 @@ function withModels(configuration: Configuration, env: NodeJS.ProcessEnv): Confi
 
 /** JSON is a subset of YAML, so that problems have line numbers here too. */
 function readModels(file: string, providers: ShellProviders, env: NodeJS.ProcessEnv): ModelRegistry {
-  const yaml = parseYamlFile(file, readText(file, 'llm.models_file'), { env, takesText: () => true });
+  const yaml = parseYamlFile(file, readText(file, 'llm.models_file'), { env, read: (text) => text });
   const parsed = modelsSchema.safeParse(yaml.tree);
   const problems = [
     ...yaml.problems,

@@ -18,12 +18,13 @@ import {
   withValueAt,
 } from '../model/problems.js';
 import { type CheckedConfiguration, type ConfigurationInput, configurationSchema } from '../model/schema.js';
-import { configurationSettings, inside, type Setting, settingAt, takesText, valuesIn } from '../model/settings.js';
+import { configurationSettings, inside, kindAt, type Setting, settingAt, valuesIn } from '../model/settings.js';
 import {
   describeValue,
   type Override,
   placeOf,
   quote,
+  readAs,
   readEnvironmentVariables,
   readValue,
 } from './environment-variables.js';
@@ -293,7 +294,7 @@ export function readSettings(
   const file = request.file === undefined ? undefined : resolve(cwd, request.file);
   const yaml = parseYamlFile(file ?? 'configuration', file === undefined ? '' : (request.text ?? readText(file)), {
     env,
-    takesText: (path) => takesText(described, path),
+    read: (text, path) => readAs(kindAt(described, path), text),
   });
   const environment = readEnvironmentVariables(env, settings);
   const sources = { settings, yaml, overrides: [...environment.overrides, ...flagsOf(flags, settings)] };

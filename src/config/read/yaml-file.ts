@@ -25,7 +25,7 @@ import {
   type Position,
   problemIn,
 } from '../model/problems.js';
-import { expandVariables, readValue, YAML_OPTIONS } from './environment-variables.js';
+import { expandVariables, YAML_OPTIONS } from './environment-variables.js';
 
 /** Content of a parsed configuration file. */
 export interface YamlFile {
@@ -59,8 +59,8 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 interface TextRules {
   /** Values of `${NAME}`. */
   readonly env: NodeJS.ProcessEnv;
-  /** Whether text is expected at a path. Elsewhere a value that is nothing but `${NAME}` is read as YAML. */
-  readonly takesText: (path: readonly PropertyKey[]) => boolean;
+  /** Makes a value at a path of the text that stands for a value which is nothing but `${NAME}`. */
+  readonly read: (text: string, path: readonly PropertyKey[]) => unknown;
 }
 
 /** Parses the text of a file, and expands the variables in its values. */
@@ -117,7 +117,7 @@ function explainYamlError(error: YAMLError): string {
   }
 }
 
-function expandTexts(document: Document, { env, takesText }: TextRules, report: Report): void {
+function expandTexts(document: Document, { env, read }: TextRules, report: Report): void {
   visit(document, {
     Scalar(key, node: Scalar, ancestors) {
       const { value: text } = node;
@@ -129,7 +129,7 @@ function expandTexts(document: Document, { env, takesText }: TextRules, report: 
         return;
       }
       const isWhole = text.startsWith('${') && text.endsWith('}');
-      node.value = isWhole && !takesText(path) ? readValue(expansion.text) : expansion.text;
+      node.value = isWhole ? read(expansion.text, path) : expansion.text;
     },
   });
 }

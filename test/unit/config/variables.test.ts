@@ -71,6 +71,24 @@ describe('a variable in a file', () => {
     expect(load(text, { env: ENV }).socketio.port).toBe(expected);
   });
 
+  it('is a number where one belongs in an entry of a list, and text elsewhere in it', () => {
+    const text = 'notify: { webhooks: [{ url: "http://127.0.0.1:1/", timeout: "${SECONDS}", secret: "${KEY}" }] }';
+    const [webhook] = load(text, { env: { SECONDS: '7', KEY: '1234567890123456' } }).notify.webhooks;
+    expect(webhook).toMatchObject({ timeoutMs: 7000 });
+  });
+
+  it('is a number where one belongs in an entry of a mapping, and text elsewhere in it', () => {
+    const text = 'llm: { shell_providers: { mine: { command: "${PORT}", args: ["${PORT}"], concurrency: "${RUNS}" } } }';
+    const { mine } = load(text, { env: { ...ENV, RUNS: '3' } }).llm.shellProviders;
+    expect(mine).toMatchObject({ command: '9000', args: ['9000'], concurrency: 3 });
+  });
+
+  it.each(['9000', 'true', 'a: b'])('is text where text or a list belongs: %s', (value) => {
+    const rules = 'confirmation: { rules: [{ action: deny, program: "${V}", reason: r }] }';
+    const [rule] = load(rules, { env: { V: value } }).confirmation.rules;
+    expect(JSON.stringify(rule)).toContain(value);
+  });
+
   it('is a list where one belongs', () => {
     const text = 'adapter: { environment: { pass: "${LIST}" } }';
     const { childEnvironment } = load(text, { env: { ...ENV, X: '1', Y_2: '2', Z: '3' } });
