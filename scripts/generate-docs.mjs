@@ -14,7 +14,6 @@ import { renderEvents } from './docs/events-page.mjs';
 import { renderManPage } from './docs/man-page.mjs';
 import { renderMetrics } from './docs/metrics-page.mjs';
 import { renderPythonModels, renderPythonRequests } from './docs/python-models.mjs';
-import { REQUEST_FACTS_FILE, renderRequestFacts } from './docs/request-facts.mjs';
 import { renderWarnings } from './docs/warnings-page.mjs';
 import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
 import { renderProtocolDocument } from '../dist/core/descriptions/protocol-page.js';
@@ -36,7 +35,6 @@ const PAGES = {
   'completions/shell-adapter.bash': () => renderCompletionScript('bash'),
   'completions/_shell-adapter': () => renderCompletionScript('zsh'),
   'completions/shell-adapter.fish': () => renderCompletionScript('fish'),
-  [REQUEST_FACTS_FILE]: renderRequestFacts,
   'clients/python/shell_adapter/models.py': renderPythonModels,
   'clients/python/shell_adapter/_requests.py': renderPythonRequests,
 };

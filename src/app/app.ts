@@ -326,7 +326,7 @@ function buildExtensions(
 ): Extensions {
   const { socketio } = configuration();
   if (!settings.hasClients) {
-    const own = new RestEndpoint({ ...common, only: OF_A_WORKER, log: log('rest'), ...socketio });
+    const own = new RestEndpoint({ ...common, isOfWorker: true, log: log('rest'), ...socketio });
     return { extensions: [own.register], mcp: undefined };
   }
   const mcp = settings.mcp ? new McpEndpoint({ ...common, version, log: log('mcp'), ...socketio }) : undefined;
@@ -338,9 +338,6 @@ function buildExtensions(
   const endpoints = [openai, ...rest, mcp, previews].flatMap((endpoint) => endpoint?.register ?? []);
   return { extensions: [toolRoutes(common.authentication), ...endpoints], mcp };
 }
-
-/** What a worker serves on its own port: it can be drained there, without a gateway. */
-const OF_A_WORKER = ['list_nodes', 'drain_node'] as const;
 
 /** The clients over Socket.IO. */
 type ClientServer = Pick<SocketIoServer, 'clients' | 'announceShutdown'>;

@@ -1,5 +1,5 @@
 import { linkSignals } from '../core/abort.js';
-import type { Answer, RequestInput } from '../core/protocol/requests.js';
+import type { Answer, CommandInput, RequestInput } from '../core/protocol/requests.js';
 import { type SignalName, terminate } from '../core/signals.js';
 import { accepted, admitted, type AdmittedResult, ClientError, hasCode } from './errors.js';
 import type { InputSource, RequestOptions } from './options.js';
@@ -353,4 +353,4 @@ export class ClientCommand implements PromiseLike<AdmittedResult>, AsyncIterable
 }
 
 /** Request that runs a command; the id is required. */
-type CommandRequest = RequestInput<'execute_command'> & { readonly command_id: string };
+type CommandRequest = CommandInput & { readonly command_id: string };

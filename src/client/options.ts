@@ -1,4 +1,4 @@
-import type { RequestInput } from '../core/protocol/requests.js';
+import type { CommandInput, RequestInput } from '../core/protocol/requests.js';
 import type { CommandResult } from '../core/protocol/results.js';
 import type { SandboxProfile } from '../core/sandbox-profiles.js';
 
@@ -50,9 +50,9 @@ export interface ConnectOptions {
    */
   readonly connectTimeoutMs?: number;
   /**
-   * Time-out of an answer, in milliseconds; `Infinity` for no limit. `execute_command`, `wait_command`, `wait_for`,
-   * `llm_call`, `llm_stream` and the requests about files and the workspace have no limit by default: the daemon answers
-   * when the work is done, or its own time-out ends it.
+   * Time-out of an answer, in milliseconds; `Infinity` for no limit. Requests that run commands, ask LLMs, wait for
+   * something, or are about files and the workspace have no limit by default: the daemon answers when the work is done, or
+   * its own time-out ends it.
    * @default 30000
    */
   readonly requestTimeoutMs?: number;
@@ -167,7 +167,7 @@ export interface ExecuteOptions {
   readonly background?: boolean | undefined;
   readonly output?: OutputOptions | undefined;
   /** Resource limits under their protocol names. They can only be lower than the configured ones. */
-  readonly limits?: RequestInput<'execute_command'>['limits'];
+  readonly limits?: CommandInput['limits'];
   /** Id of the command; must be unique. Default: 128 random bits. */
   readonly commandId?: string | undefined;
   /**
@@ -193,7 +193,7 @@ export function executeRequest(
   command: string,
   options: ExecuteOptions,
   ids: { readonly commandId: string; readonly sessionId: string | null },
-): RequestInput<'execute_command'> & { readonly command_id: string } {
+): CommandInput & { readonly command_id: string } {
   const { args, cwd, env, stdin, tty, sandbox, background, stream } = options;
   return {
     command,
@@ -215,7 +215,7 @@ export function executeRequest(
 }
 
 /** The same names in snake case. */
-const outputRequest = (output: OutputOptions): RequestInput<'execute_command'>['output'] =>
+const outputRequest = (output: OutputOptions): CommandInput['output'] =>
   Object.fromEntries(
     Object.entries(output).map(([name, value]) => [
       name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

@@ -2,7 +2,7 @@ import type { Role } from '../core/principal.js';
 import { addressOf } from '../core/cluster/address.js';
 import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { Answer } from '../core/protocol/requests.js';
+import { type Answer, requests } from '../core/protocol/requests.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import type {
   ClusterPort,
@@ -27,14 +27,6 @@ import { ownIdOf, type Send } from './placed-request.js';
 import { Router, type Shared } from './router.js';
 import { ClusterSubscriptions } from './subscribe.js';
 import { type Worker, Workers, type WorkersOptions } from './workers.js';
-
-/** Requests about files that all workers share, and about the records of what they run. */
-const ABOUT_FILES: ReadonlySet<string> = new Set([
-  'list_recordings',
-  'list_remembered_approvals',
-  'read_audit',
-  'verify_audit',
-]);
 
 /** Dependencies of `OneMachine`. */
 interface OneMachineOptions {
@@ -62,7 +54,7 @@ class OneMachine {
     const address = addressOf(name, request);
     const worker = this.#taking;
     const namesNone = address.to === 'machine' || address.to === 'all';
-    const isAny = address.to === 'only_worker' || (namesNone && ABOUT_FILES.has(name));
+    const isAny = address.to === 'only_worker' || (namesNone && requests[name].isShared === true);
     if (isAny && worker) return () => router.ask(worker, received);
     const isRepeated = address.to === 'place' && ownIdOf(received) !== undefined;
     return isRepeated ? this.#oldestFirst(received) : router.route(received);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ErrorBody } from '../core/errors.js';
-import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
+import type { Merge, RequestEntry } from '../core/protocol/define-requests.js';
+import { type Answer, type Request, type RequestName, requests } from '../core/protocol/requests.js';
 import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import { nodeUnreachable } from './failures.js';
 import type { LinkReply } from './links/link-types.js';
@@ -98,34 +99,19 @@ type Gathered = NodeAnswer & RoutedReply;
 type Fields = Readonly<Record<string, unknown>>;
 type Entries = readonly Fields[];
 
-const listIn = (answers: readonly Fields[], field: string): Entries =>
-  answers.flatMap((answer) => (answer[field] ?? []) as Entries);
-
-/** Lists of different nodes as one, the oldest first: the same, whichever node is asked. */
-const oldestFirst = (entries: Entries, at: string): Entries =>
+/** Sorted by the text of a field: the same order, whichever node is asked. */
+const sorted = (entries: Entries, at: string): Entries =>
   [...entries].sort((one, other) => String(one[at]).localeCompare(String(other[at])));
 
-/** Lists of different nodes as one, the newest first. */
-const newestFirst = (entries: Entries, at: string): Entries => oldestFirst(entries, at).toReversed();
-
-/** Makes one answer of those of several nodes. */
-type Merge = (answers: readonly Fields[]) => Fields;
-
-const MERGES: Partial<Record<RequestName, Merge>> = {
-  list_sessions: (answers) => ({ sessions: oldestFirst(listIn(answers, 'sessions'), 'created_at') }),
-  list_confirmations: (answers) => ({ confirmations: oldestFirst(listIn(answers, 'confirmations'), 'requested_at') }),
-  list_ports: (answers) => ({ ports: listIn(answers, 'ports') }),
-  list_llm_calls: (answers) => ({ calls: newestFirst(listIn(answers, 'calls'), 'started_at') }),
-  list_remembered_approvals: (answers) => ({
-    approvals: listIn(answers, 'approvals'),
-    problem: answers.find(({ problem }) => problem !== null)?.['problem'] ?? null,
-  }),
-  list_recordings: (answers) => ({
-    recordings: newestFirst(listIn(answers, 'recordings'), 'started_at'),
-    total_bytes: answers.reduce((sum, { total_bytes: bytes }) => sum + Number(bytes), 0),
-    truncated: answers.some(({ truncated }) => truncated === true),
-  }),
-};
+/** One value of those that several nodes have given for a field. */
+function mergedValue(merge: Merge, values: readonly unknown[]): unknown {
+  if (merge === 'sum') return values.reduce<number>((sum, value) => sum + Number(value), 0);
+  if (merge === 'any') return values.includes(true);
+  if (merge === 'first') return values.find((value) => value !== null) ?? null;
+  const entries = values.flatMap((value) => (value ?? []) as Entries);
+  if (merge === 'joined') return entries;
+  return 'oldestFirst' in merge ? sorted(entries, merge.oldestFirst) : sorted(entries, merge.newestFirst).toReversed();
+}
 
 /**
  * One answer of those of all nodes that have answered: their lists together, and `unreachable` with the others. An error
@@ -144,8 +130,13 @@ export function mergeAnswers(
   return { ...merged, ...rest } as unknown as LinkReply;
 }
 
-const mergeLists = (name: RequestName, answers: readonly NodeAnswer[]): Fields =>
-  MERGES[name]?.(answers.map(({ reply }) => reply as Fields)) ?? {};
+function mergeLists(name: RequestName, answers: readonly NodeAnswer[]): Fields {
+  const { merged = {} }: RequestEntry = requests[name];
+  const valuesOf = (field: string) => answers.map(({ reply }) => (reply as Fields)[field]);
+  return Object.fromEntries(
+    Object.entries(merged).map(([field, merge]) => [field, mergedValue(merge, valuesOf(field))]),
+  );
+}
 
 /**
  * Asks all nodes at once, and makes one answer of theirs.

@@ -1,6 +1,6 @@
 import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
-import type { SessionRequest } from '../core/protocol/requests.js';
-import { randomText } from '../engine/system/random.js';
+import { requests, type SessionRequest } from '../core/protocol/requests.js';
+import { randomBytes, randomText } from '../engine/system/random.js';
 import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import type { SessionNode } from './placement.js';
 import { refusingNode, unusedNode } from './relay.js';
@@ -14,9 +14,8 @@ export interface Placed {
 
 /** The id that the client has given to what a request begins; undefined when it has given none. */
 export function ownIdOf({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>): string | undefined {
-  const { command_id: commandId, call_id: callId } = request as Placed;
-  if (name === 'execute_command') return commandId;
-  return name === 'llm_call' || name === 'llm_stream' ? callId : undefined;
+  const { begins } = requests[name];
+  return begins === 'command_id' || begins === 'call_id' ? (request as Placed)[begins] : undefined;
 }
 
 /**
@@ -27,11 +26,10 @@ export function newIdFor(
   { name, request }: Pick<ReceivedRequest, 'name' | 'request'>,
   nodeId: string | undefined,
 ): object | undefined {
-  const { command_id: commandId, call_id: callId } = request as Placed;
-  if (name === 'execute_command' && commandId === undefined)
-    return { command_id: commandIdFrom(randomText(ID_BYTES), nodeId) };
-  if ((name !== 'llm_call' && name !== 'llm_stream') || callId !== undefined) return undefined;
-  return { call_id: callIdFrom(Buffer.from(randomText(ID_BYTES), 'base64url'), nodeId) };
+  const { begins } = requests[name];
+  if (ownIdOf({ name, request }) !== undefined) return undefined;
+  if (begins === 'command_id') return { command_id: commandIdFrom(randomText(ID_BYTES), nodeId) };
+  return begins === 'call_id' ? { call_id: callIdFrom(randomBytes(ID_BYTES), nodeId) } : undefined;
 }
 
 /** Has the nodes of a request answer it; rejects with AdapterErrors only. */

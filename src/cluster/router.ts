@@ -1,5 +1,6 @@
 import { addressOf, nameOfNode } from '../core/cluster/address.js';
 import { AdapterError } from '../core/errors.js';
+import { requests } from '../core/protocol/requests.js';
 import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
@@ -237,12 +238,13 @@ export class Router {
     const earlier = this.#earlierPlace(caller.principal.id, id);
     const shared = this.#sharedFor(earlier);
     const key = id === undefined ? undefined : `${caller.principal.id} ${id}`;
-    if (shared && name === 'open_session') return this.#toReserved(shared, received, { placement });
-    if (shared && name === 'execute_command' && id !== undefined)
+    const { begins, repeat } = requests[name];
+    if (shared && begins === 'session_id') return this.#toReserved(shared, received, { placement });
+    if (shared && repeat === 'by_id' && id !== undefined)
       return this.#toClaimed(shared, received, this.#claimOf(shared, id, { placement, key }, earlier));
     const wish = { placement, key };
     const first = earlier ?? this.#choice.choose(wish);
-    if (name === 'check_command') return this.#to(first, received);
+    if (!begins) return this.#to(first, received);
     return untilTaken(wish, (except) => this.#begin(this.#choice.next(first, wish, except), received));
   }
 

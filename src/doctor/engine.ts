@@ -133,8 +133,8 @@ const ABILITIES: Readonly<Record<keyof Capabilities, string>> = {
 
 /** Programs that the platform `posix` runs, with the package of each, and what does not work without it. */
 const PROGRAMS = [
-  { program: 'lsof', package: 'lsof', use: '`list_ports`, previews, and local users without a token over TCP' },
-  { program: 'netstat', package: 'net-tools', use: '`wait_for` with a port' },
+  { program: 'lsof', package: 'lsof', use: 'listing ports, previews, and local users without a token over TCP' },
+  { program: 'netstat', package: 'net-tools', use: 'waiting for a port' },
 ] as const;
 
 /** Checks what the platform can do, and what the configuration asks for beyond that. */

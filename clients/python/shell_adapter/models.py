@@ -442,7 +442,7 @@ class Session(TypedDict):
     """Which bound that is: `lifetime` (`session_max_lifetime`), `idle` (`session_idle_timeout`) or `disconnected`
     (`reconnect_grace`)"""
     keep_while: Literal["connected", "used"]
-    """What keeps it open, see `open_session`"""
+    """What keeps it open"""
     cols: int
     rows: int
     running_command: SessionRunningCommand | None
@@ -779,7 +779,7 @@ class ExecuteCommandRequest(TypedDict):
     limits: NotRequired[ExecuteCommandRequestLimits]
     """Limits for this command, lower than those of its session"""
     sandbox: NotRequired[Literal["none", "workspace", "strict"]]
-    """Sandbox profile of a command without a session, as in `open_session`; a session keeps its own"""
+    """Sandbox profile of a command without a session; a session keeps its own"""
     command_id: NotRequired[str]
     """Chosen by the client, it makes a repeated request idempotent"""
 
@@ -2543,7 +2543,7 @@ class ShellMetadataAnswer(TypedDict):
     http: ShellMetadataAnswerHttp
     """What is served beside Socket.IO"""
     environments: list[str]
-    """Names of the environments that `open_session` knows"""
+    """Names of the environments in which a session can be opened"""
     confirmation_mode: Literal["self", "llm", "operator", "off"]
     """What `confirmation.mode` says"""
     audit_enabled: bool

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
 import type { AdapterClient } from '../../client/index.js';
+import { REQUEST_FACTS } from '../../core/protocol/request-facts.js';
 import type { RequestInput, RequestName } from '../../core/protocol/requests.js';
 import type { ToolError } from '../../core/tools/answer.js';
 import type { ToolSet } from '../../core/tools/tool-sets.js';
@@ -27,8 +28,8 @@ type ConnectDaemon = (onAddress: (url: string) => void) => Promise<AdapterClient
  */
 const PATIENCE_MS = 1500;
 
-/** Requests that are awaited at shutdown: commands that were cancelled, and the signals that cancel them. */
-const ENDING: ReadonlySet<RequestName> = new Set(['execute_command', 'signal_command']);
+/** Whether a request is awaited at shutdown: commands that were cancelled, and the signals that cancel them. */
+const isAwaited = (name: RequestName): boolean => REQUEST_FACTS[name].repeat === 'by_id' || name === 'signal_command';
 
 /**
  * How long commands may take to end with this process, in milliseconds: SIGINT, SIGTERM and SIGKILL are sent a second
@@ -81,7 +82,7 @@ class McpDaemon implements AsyncDisposable {
     const client = this.#connected?.isConnected === true ? this.#connected : await this.#wait();
     if ('error' in client) return client;
     const asked = this.#request(client, name, payload);
-    if (!ENDING.has(name)) return asked;
+    if (!isAwaited(name)) return asked;
     this.#ending.add(asked);
     return asked.finally(() => this.#ending.delete(asked));
   };

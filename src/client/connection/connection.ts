@@ -322,7 +322,7 @@ export class Connection {
   /** The commands without a session that the daemon may have received over an earlier connection. */
   doubtfulOneShots(): PendingRequest[] {
     return this.#pending.unsent().filter(({ name, payload, mayHaveArrived }) => {
-      return mayHaveArrived && name === 'execute_command' && typeof payload['session_id'] !== 'string';
+      return mayHaveArrived && factsOf(name)?.repeat === 'by_id' && typeof payload['session_id'] !== 'string';
     });
   }
 

@@ -44,10 +44,11 @@ export function isRepeatable({
   isBound,
 }: Pick<PendingRequest, 'name' | 'payload' | 'isBound'>): boolean {
   if (isBound) return false;
-  if (name === 'execute_command') return payload['command_id'] !== undefined;
+  const repeat = factsOf(name)?.repeat;
+  if (repeat === 'by_id') return payload['command_id'] !== undefined;
   // A chunk of input with an offset is counted once.
   if (name === 'send_input') return payload['offset'] !== undefined;
-  return factsOf(name)?.repeat === 'safe';
+  return repeat === 'safe';
 }
 
 /** The unanswered requests of a client, in the order of their creation. */

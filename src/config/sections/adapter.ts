@@ -139,7 +139,7 @@ const PLATFORMS = ['auto', ...PLATFORM_NAMES] as const;
 const VARIABLE_PATTERN = /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/;
 
 const prewarm = restarting({
-  sessions: count({ unit: 'shells', min: 0, max: 64 }, 1, 'Shells kept started for open_session; 0 keeps none.'),
+  sessions: count({ unit: 'shells', min: 0, max: 64 }, 1, 'Shells kept started for new sessions; 0 keeps none.'),
   one_shots: count(
     { unit: 'shells', min: 0, max: 64 },
     4,

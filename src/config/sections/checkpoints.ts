@@ -44,7 +44,7 @@ const environment = z.strictObject(
       'Shell text that is run in a session before it is handed over, such as `. .venv/bin/activate`.',
     ),
     env: described(variables('must be a mapping of variables to their values').default({}), {
-      text: 'Variables of the session. What `open_session` gives goes first.',
+      text: 'Variables of the session. What its client gives goes first.',
       fallback: 'none',
     }),
     timeout: duration('seconds', 30, 'How long `init`, and the startup files before it, may take.'),
@@ -52,7 +52,7 @@ const environment = z.strictObject(
   { error: 'must be a mapping with init, env or timeout' },
 );
 
-/** `environments`: named environments, which clients choose by `open_session { environment }`. */
+/** `environments`: named environments, which clients choose when they open a session. */
 export const environmentsSection = described(
   z
     .record(

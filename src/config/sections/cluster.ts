@@ -94,7 +94,7 @@ export const clusterSection = restarting({
     'Open sessions and running one-shot commands up to which this worker or node is chosen.',
   ),
   labels: described(z.record(z.string(), z.string({ error: labelsError }), { error: labelsError }).default({}), {
-    text: 'Labels of this worker or node, by which `open_session` can choose it.',
+    text: 'Labels of this worker or node, by which sessions can choose it.',
     fallback: 'none',
   }),
   drain_timeout: duration(

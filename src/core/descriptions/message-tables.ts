@@ -67,7 +67,7 @@ const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; rea
     title: 'Command result',
     schema: commandResult,
     text:
-      'The answer to `execute_command`, `wait_command` and `confirm_command`, and the payload of `command_finished`. With\n' +
+      'The answer to requests that run, await or confirm a command, and the payload of `command_finished`. With\n' +
       'the status `confirmation_required`, the fields from `confirmation_id` on are there too.',
   },
   {
@@ -80,11 +80,11 @@ const SHAPES: readonly { readonly title: string; readonly schema: z.ZodType; rea
     schema: confirmationInfo,
     text: 'An entry of `list_confirmations`, and the payload of `confirmation_required`: everything that a decision needs.',
   },
-  { title: 'Session', schema: sessionInfo, text: 'The answer to `get_session`, and an entry of `list_sessions`.' },
+  { title: 'Session', schema: sessionInfo, text: 'The answer to `get_session`, and an entry of the list of sessions.' },
   {
     title: 'Checkpoint',
     schema: checkpointInfo,
-    text: 'An entry of `list_checkpoints`. The answer to `checkpoint_workspace` has the same fields, and more.',
+    text: 'An entry of `list_checkpoints`. The answer to the request that saves one has the same fields, and more.',
   },
 ];
 

@@ -34,6 +34,20 @@ type Route =
  */
 export type Repeat = 'safe' | 'by_id' | 'never';
 
+/** How values of several nodes become one: lists joined or sorted by a field, a sum, whether any is true, the first that is not null. */
+export type Merge =
+  | 'joined'
+  | { readonly oldestFirst: string }
+  | { readonly newestFirst: string }
+  | 'sum'
+  | 'any'
+  | 'first';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Stands for the end of a subscription that lasts until its client closes the connection. */
+export const UNTIL_CLOSED = 'closed';
+
 /** A request without its schemas. */
 export interface RequestEntry {
   readonly summary: string;
@@ -47,6 +61,12 @@ export interface RequestEntry {
    */
   readonly recorded: 'each' | 'failures' | 'refusals';
   readonly route: Route;
+  /** The field with the id of what it begins on the node that is chosen. */
+  readonly begins?: 'session_id' | 'command_id' | 'call_id';
+  /** How the fields of gathered answers become one. */
+  readonly merged?: Readonly<Record<string, Merge>>;
+  /** Whether it is about files that all processes of a machine share. */
+  readonly isShared?: boolean;
   readonly repeat: Repeat;
   /**
    * Whether it takes as long as a command, an LLM call, what is waited for, the decision of an operator, or reading the files
@@ -60,6 +80,17 @@ export interface RequestEntry {
    * of many that feed an input, which does not depend on the connection of one of them.
    */
   readonly noSink?: boolean;
+  /** Whether a worker of a cluster, which has no other clients of its own, takes it over HTTP. */
+  readonly onWorkers?: boolean;
+  /** Fields that it has over HTTP where the client gives none: no connection stands for that client. */
+  readonly httpDefaults?: Fields;
+  /** The same for a client that gets a stream of events. */
+  readonly streamDefaults?: Fields;
+  /**
+   * The id of what it subscribes to, with whose end a stream of events over HTTP ends, or `UNTIL_CLOSED`; undefined when the
+   * answer is the end.
+   */
+  readonly subscribesTo?: (answer: Fields, payload: Fields) => string | undefined;
 }
 
 /** How a request is defined. */

@@ -1,73 +1,16 @@
-// Generated from requests/ by `npm run build`. Change it there. The client and the dashboard do without the schemas.
 import type { RequestEntry } from './define-requests.js';
-import type { RequestName } from './requests.js';
+import { type RequestName, requests } from './requests.js';
 
-/** What the client and the daemon look up of each request. */
-export const REQUEST_FACTS: { readonly [N in RequestName]: Pick<RequestEntry, 'role' | 'recorded' | 'route' | 'repeat' | 'isLong'> } = {
-  open_session: { role: 'agent', recorded: 'each', route: 'place', repeat: 'never' },
-  close_session: { role: 'agent', recorded: 'each', route: 'session', repeat: 'never' },
-  list_sessions: { role: 'viewer', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  get_session: { role: 'viewer', recorded: 'refusals', route: 'session', repeat: 'safe' },
-  reset_session: { role: 'agent', recorded: 'each', route: 'session', repeat: 'never' },
-  attach_session: { role: 'viewer', recorded: 'refusals', route: 'session', repeat: 'safe' },
-  detach_session: { role: 'viewer', recorded: 'refusals', route: 'session', repeat: 'safe' },
-  watch_resources: { role: 'viewer', recorded: 'refusals', route: 'session', repeat: 'safe' },
-  execute_command: { role: 'agent', recorded: 'failures', route: 'place', repeat: 'by_id', isLong: true },
-  check_command: { role: 'agent', recorded: 'refusals', route: 'place', repeat: 'safe' },
-  signal_command: { role: 'agent', recorded: 'each', route: { object: 'command_id' }, repeat: 'never' },
-  wait_command: { role: 'viewer', recorded: 'refusals', route: { object: 'command_id' }, repeat: 'safe', isLong: true },
-  read_output: { role: 'viewer', recorded: 'refusals', route: { object: 'command_id' }, repeat: 'safe' },
-  search_output: { role: 'viewer', recorded: 'refusals', route: { object: 'command_id' }, repeat: 'safe' },
-  list_commands: { role: 'viewer', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  send_input: { role: 'agent', recorded: 'each', route: { object: 'command_id' }, repeat: 'never', isLong: true },
-  read_screen: { role: 'viewer', recorded: 'refusals', route: { object: 'command_id' }, repeat: 'safe' },
-  resize_terminal: { role: 'agent', recorded: 'each', route: 'session', repeat: 'safe' },
-  confirm_command: { role: 'agent', recorded: 'each', route: { object: 'confirmation_id' }, repeat: 'never', isLong: true },
-  list_confirmations: { role: 'agent', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  list_remembered_approvals: { role: 'agent', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  revoke_remembered_approval: { role: 'agent', recorded: 'each', route: { object: 'id' }, repeat: 'never' },
-  list_recordings: { role: 'viewer', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  read_recording: { role: 'viewer', recorded: 'refusals', route: { object: 'recording_id' }, repeat: 'safe' },
-  delete_recording: { role: 'agent', recorded: 'each', route: { object: 'recording_id' }, repeat: 'never' },
-  checkpoint_workspace: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'never', isLong: true },
-  list_checkpoints: { role: 'viewer', recorded: 'refusals', route: 'workspace', repeat: 'safe' },
-  diff_workspace: { role: 'viewer', recorded: 'refusals', route: { object: 'checkpoint_id', otherwise: 'workspace' }, repeat: 'safe', isLong: true },
-  restore_workspace: { role: 'agent', recorded: 'each', route: { object: 'checkpoint_id' }, repeat: 'never', isLong: true },
-  read_file: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'safe', isLong: true },
-  write_file: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'never', isLong: true },
-  edit_file: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'never', isLong: true },
-  list_directory: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'safe', isLong: true },
-  stat_path: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'safe', isLong: true },
-  make_directory: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'never', isLong: true },
-  move_path: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'never', isLong: true },
-  remove_path: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'never', isLong: true },
-  find_files: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'safe', isLong: true },
-  search_files: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'safe', isLong: true },
-  wait_for: { role: 'agent', recorded: 'refusals', route: { object: 'command_id', otherwise: 'workspace' }, repeat: 'safe', isLong: true },
-  list_ports: { role: 'viewer', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  preview_port: { role: 'agent', recorded: 'each', route: 'session', repeat: 'safe' },
-  watch_paths: { role: 'agent', recorded: 'each', route: 'workspace', repeat: 'never' },
-  unwatch_paths: { role: 'agent', recorded: 'each', route: { object: 'watch_id' }, repeat: 'never' },
-  llm_call: { role: 'agent', recorded: 'each', route: 'place', repeat: 'never', isLong: true },
-  llm_stream: { role: 'agent', recorded: 'each', route: 'place', repeat: 'never', isLong: true },
-  cancel_llm: { role: 'agent', recorded: 'each', route: { object: 'call_id' }, repeat: 'safe' },
-  list_llm_calls: { role: 'viewer', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  list_llm_providers: { role: 'viewer', recorded: 'refusals', route: 'workspace', repeat: 'safe' },
-  read_audit: { role: 'operator', recorded: 'refusals', route: 'machine', repeat: 'safe' },
-  verify_audit: { role: 'operator', recorded: 'refusals', route: 'machine', repeat: 'safe' },
-  list_tokens: { role: 'admin', recorded: 'refusals', route: 'here', repeat: 'safe' },
-  create_token: { role: 'admin', recorded: 'each', route: 'here', repeat: 'never' },
-  rotate_token: { role: 'admin', recorded: 'each', route: 'here', repeat: 'never' },
-  revoke_token: { role: 'admin', recorded: 'each', route: 'here', repeat: 'never' },
-  daemon_status: { role: 'viewer', recorded: 'refusals', route: 'here', repeat: 'safe' },
-  examine_machine: { role: 'operator', recorded: 'refusals', route: 'machine', repeat: 'safe' },
-  shell_metadata: { role: 'viewer', recorded: 'refusals', route: 'workspace', repeat: 'safe' },
-  describe_access: { role: 'viewer', recorded: 'refusals', route: 'here', repeat: 'safe' },
-  subscribe: { role: 'viewer', recorded: 'refusals', route: 'gather', repeat: 'safe' },
-  host_history: { role: 'viewer', recorded: 'refusals', route: 'machine', repeat: 'safe' },
-  create_dashboard_link: { role: 'viewer', recorded: 'each', route: 'here', repeat: 'never' },
-  list_nodes: { role: 'operator', recorded: 'refusals', route: 'here', repeat: 'safe' },
-  register_node: { role: 'admin', recorded: 'each', route: 'here', repeat: 'never' },
-  remove_node: { role: 'admin', recorded: 'each', route: 'here', repeat: 'never' },
-  drain_node: { role: 'admin', recorded: 'each', route: 'here', repeat: 'never' },
-};
+/** What programs look up of a request that do not parse it. */
+export type RequestFacts = Pick<RequestEntry, 'role' | 'recorded' | 'route' | 'repeat' | 'isLong'>;
+
+/**
+ * The facts of each request. `scripts/build/compile.mjs` writes them into the compiled module in place of this expression: the
+ * client and the dashboard do without the schemas.
+ */
+export const REQUEST_FACTS = Object.fromEntries(
+  Object.entries<RequestEntry>(requests).map(([name, { role, recorded, route, repeat, isLong }]) => [
+    name,
+    { role, recorded, route, repeat, ...(isLong !== undefined && { isLong }) },
+  ]),
+) as { readonly [N in RequestName]: RequestFacts };

@@ -19,6 +19,8 @@ import { waitingRequests } from './requests/waiting.js';
 import { watchingRequests } from './requests/watching.js';
 import { tokenRequests } from './requests/tokens.js';
 
+export type { CommandInput, CommandRequest } from './requests/commands.js';
+export type { SessionRequest } from './requests/sessions.js';
 export type { TypedInput } from './requests/terminal.js';
 
 /**
@@ -57,9 +59,3 @@ export type Request<N extends RequestName> = z.output<(typeof requests)[N]['inpu
 
 /** Answer to a request. */
 export type Answer<N extends RequestName> = z.output<(typeof requests)[N]['output']>;
-
-/** What is asked of a command. */
-export type CommandRequest = Request<'execute_command'>;
-
-/** What is asked of a session. */
-export type SessionRequest = Request<'open_session'>;

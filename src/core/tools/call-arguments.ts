@@ -2,8 +2,6 @@ import type { SchemaNode } from '../protocol/json-schema.js';
 import { parsePayload } from '../protocol/problems.js';
 import { requests } from '../protocol/requests.js';
 import type { Tool } from './tool.js';
-import { TOOL_SETS, WORKSPACE } from './tools.js';
-import type { ToolSet } from './tool-sets.js';
 
 /**
  * Parses the arguments that a model sent for a tool. Values of another type are converted where only one meaning is
@@ -82,21 +80,3 @@ function fromJson(value: unknown, isWanted: (parsed: unknown) => boolean): unkno
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/**
- * Instructions for a model about all tools together.
- * @param set the tools that it has
- * @param start where commands start, as words for the model
- */
-export function toolInstructions(set: ToolSet, start: string = WORKSPACE): string {
-  const sessions = TOOL_SETS[set].length > 1;
-  return [
-    'Shell commands on this machine.',
-    sessions
-      ? 'Use run_command for one command; open_session and execute_command when directory, variables or background jobs must last.'
-      : 'run_command runs one.',
-    `Commands start in ${start}.`,
-    'Every answer is JSON. stdout and stderr are exact. exit_code is the true one: 124 after a time-out, 128+n for signal n.',
-    '`next` in an answer is the call to make next: a status of confirmation_required means that the command has not run yet.',
-  ].join(' ');
-}

@@ -107,9 +107,15 @@ export interface WriteConditions extends Pick<Expected, 'versions' | 'size'> {
   readonly resume?: FileJobOf<'write'>['resume'];
 }
 
+/** A write whose content comes later. */
+export type UploadRequest = Omit<Request<'write_file'>, 'data'>;
+
+/** The answer to a write. */
+export type Written = Answer<'write_file'>;
+
 /** Plans a write whose content comes later. */
 export async function planUpload(
-  request: Omit<Request<'write_file'>, 'data'>,
+  request: UploadRequest,
   { place }: Pick<PlanContext, 'place'>,
   { digest, resume, ...expected }: WriteConditions = {},
 ): Promise<UploadPlan> {
@@ -148,7 +154,7 @@ export function withContent({ job, shown, judgedAs }: UploadPlan, content: Uint8
 }
 
 /** The answer for a file that was written. */
-export const renderWritten = (written: FileResult<'write'>): Answer<'write_file'> => ({
+export const renderWritten = (written: FileResult<'write'>): Written => ({
   ...stateOf(written),
   created: written.created,
 });

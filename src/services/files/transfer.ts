@@ -1,17 +1,16 @@
 import { AdapterError } from '../../core/errors.js';
 import { MAX_FILE_BYTES } from '../../core/file-edit.js';
-import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { LateDigest, OnDigest, SentFile } from '../../engine/files/file-job.js';
 import { OutputMask } from '../../engine/output/output-mask.js';
 import type { FilePlace } from './file-place.js';
-import type { WriteConditions } from './plan-content.js';
+import type { UploadRequest, WriteConditions, Written } from './plan-content.js';
 
 /** Bytes of an upload of unknown length after which the disk is looked at again. */
 const ROOM_STEP_BYTES = 16 * 1024 * 1024;
 
 /** An upload. */
 export interface Upload {
-  readonly request: Omit<Request<'write_file'>, 'data'>;
+  readonly request: UploadRequest;
   readonly conditions: WriteConditions;
   /** Bytes of the content; undefined when they are not known before its end. */
   readonly size: number | undefined;
@@ -26,7 +25,7 @@ export type Download = SentFile;
 
 /** What came of an upload. */
 export interface Uploaded {
-  readonly answer: Answer<'write_file'>;
+  readonly answer: Written;
   /** See `versionOf`; undefined when nothing was written, or once it was confirmed. */
   readonly version: string | undefined;
 }

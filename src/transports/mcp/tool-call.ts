@@ -5,7 +5,7 @@ import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import { terminate } from '../../core/signals.js';
 import { toolAnswer, type ToolError, toolFailure } from '../../core/tools/answer.js';
 import type { Tool } from '../../core/tools/tool.js';
-import type { RequestName } from '../../core/protocol/requests.js';
+import { type RequestName, requests } from '../../core/protocol/requests.js';
 import type { TraceCarrier } from '../../core/traces.js';
 import type { StartDirectory } from './start-directory.js';
 
@@ -227,19 +227,19 @@ function allowedDefault(args: Payload, { details: { field, max } = {} }: ToolErr
 
 function makeRequest(call: ToolCall, payload: Payload): Promise<Reply> {
   const { tool, ask } = call;
-  if (tool.request !== 'execute_command') return ask(tool.request, payload);
+  if (requests[tool.request].begins !== 'command_id') return ask(tool.request, payload);
   // With an id of its own, a command can be observed, ended, and found again after a lost connection.
   const command_id = commandIdFrom(crypto.getRandomValues(new Uint8Array(ID_BYTES)));
   return watched(call, command_id, payload, async () => {
     const request = { ...payload, command_id };
-    const reply = await (call.askPerson ? runAskable(command_id, request, ask) : ask('execute_command', request));
+    const reply = await (call.askPerson ? runAskable(call, command_id, request) : ask(tool.request, request));
     return 'error' in reply && reply.error.code === 'CONNECTION_LOST' ? withCommandId(reply.error, command_id) : reply;
   });
 }
 
 /** Runs a command so that a confirmation by an operator is returned as an answer, without waiting. */
-async function runAskable(commandId: string, payload: Payload, ask: Ask): Promise<Reply> {
-  const begun = await ask('execute_command', { ...payload, background: true });
+async function runAskable({ tool, ask }: ToolCall, commandId: string, payload: Payload): Promise<Reply> {
+  const begun = await ask(tool.request, { ...payload, background: true });
   const { status, requires } = begun as Payload;
   if (status === 'confirmation_required' && requires === 'operator') return { commandId, payload, terms: begun };
   const isAnswer = 'error' in begun || payload['background'] === true || requires === 'self';

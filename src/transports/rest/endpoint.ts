@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 
 import { asyncApiDocument } from '../../core/descriptions/async-api.js';
 import { openApiDocument } from '../../core/descriptions/open-api.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import type { RequestEntry } from '../../core/protocol/define-requests.js';
 import { type RequestName, requests } from '../../core/protocol/requests.js';
 import type { EventName } from '../../core/protocol/results.js';
 import { fromJsonBytes, KeptAnswers, type KeptBounds } from '../../core/rest.js';
@@ -47,9 +49,6 @@ const fingerprintOf = (name: string, payload: unknown): string =>
     .update(JSON.stringify([name, payload]))
     .digest('base64');
 
-/** Never the name of an end: a subscription that lasts until the client closes its connection. */
-const NEVER = 'never';
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Ends a stream when what it is for has ended, which may have been before it is known what that is. */
@@ -88,18 +87,8 @@ function endNameOf(event: EventName, payload: unknown): string | undefined {
 function subscriptionEnd({ name, payload }: Asked, { reply, isRepeated }: RestAnswer): string | undefined {
   // The events of a repeated request go to the connection of the first one.
   if (isRepeated || errorIn(reply)) return undefined;
-  return Object.hasOwn(SUBSCRIPTION_ENDS, name) ? SUBSCRIPTION_ENDS[name]?.(reply, payload as Fields) : undefined;
+  return requestOf(name)?.subscribesTo?.(reply, payload as Fields);
 }
-
-/** By the name of the request: the name of the end, from answer and payload. */
-const SUBSCRIPTION_ENDS: Readonly<Record<string, (answer: Fields, payload: Fields) => string | undefined>> = {
-  attach_session: ({ session_id: id }) => String(id),
-  subscribe: ({ topics }) => ((topics as readonly unknown[]).length > 0 ? NEVER : undefined),
-  watch_resources: ({ interval_ms: ms }) => (ms === 0 ? undefined : NEVER),
-  watch_paths: ({ watch_id: id }) => String(id),
-  execute_command: ({ status, command_id: id }, { stream }) =>
-    status === 'running' && stream === true ? String(id) : undefined,
-};
 
 /** Where an answer goes, and how it is made. */
 interface StreamContext extends Pick<Authentication, 'ended'> {
@@ -117,7 +106,8 @@ interface StreamContext extends Pick<Authentication, 'ended'> {
  */
 async function streamAnswer(given: Asked, context: StreamContext): Promise<FastifyReply> {
   const { reply, services } = context;
-  const asked = { ...given, payload: withStream(given) };
+  // A client that wants events wants those of its command.
+  const asked = { ...given, payload: withDefaults(requestOf(given.name)?.streamDefaults, given.payload) };
   const stream = new EventStream();
   const streamEnd = new StreamEnd(() => {
     stream.end(false);
@@ -168,26 +158,26 @@ function attend(asked: Asked, { stream, sink, answering }: Streaming, context: S
   });
 }
 
-/** A client that wants events wants those of its command. */
-function withStream({ name, payload }: Asked): unknown {
-  if (name !== 'execute_command' || typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    return payload;
-  return { stream: true, ...payload };
-}
-
 const PATH = '/v1/requests/:name';
 
-const requestOf = (name: string) => (Object.hasOwn(requests, name) ? requests[name as RequestName] : undefined);
+const requestOf = (name: string): (RequestEntry & { readonly input: z.ZodObject }) | undefined =>
+  Object.hasOwn(requests, name) ? requests[name as RequestName] : undefined;
+
+/** A payload with what it has where the client gives nothing. One that is no mapping is refused later. */
+const withDefaults = (defaults: Fields | undefined, payload: unknown): unknown =>
+  defaults && typeof (payload ?? {}) === 'object' && !Array.isArray(payload)
+    ? { ...defaults, ...(payload as object | null) }
+    : payload;
 
 /** Dependencies of the endpoint. */
 export interface RestEndpointOptions {
   readonly services: Services;
   readonly authentication: RequestAuthentication;
   /**
-   * The requests that are served.
-   * @default all
+   * Whether only requests are served by which a worker can be drained without a gateway.
+   * @default false
    */
-  readonly only?: readonly RequestName[] | undefined;
+  readonly isOfWorker?: boolean;
   /** Largest request, in bytes. */
   readonly maxMessageBytes: number;
   readonly log: Log;
@@ -209,9 +199,10 @@ export class RestEndpoint {
 
   /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
-    const { authentication, only, maxMessageBytes: bodyLimit } = this.#options;
+    const { authentication, isOfWorker = false, maxMessageBytes: bodyLimit } = this.#options;
     const onRequest = authentication.authenticate;
-    const url = only ? `${PATH}(^(?:${only.join('|')})$)` : PATH;
+    const served = Object.keys(requests).filter((name) => requestOf(name)?.onWorkers);
+    const url = isOfWorker ? `${PATH}(^(?:${served.join('|')})$)` : PATH;
     routes.post(url, { bodyLimit, onRequest, errorHandler: this.#onError }, (request, reply) =>
       this.#answer(request as NamedRequest, reply),
     );
@@ -247,10 +238,10 @@ export class RestEndpoint {
 
   #read({ params: { name }, body, raw, headers }: NamedRequest): Asked {
     const { principal } = this.#options.authentication.grantOf({ raw });
-    const schema = requestOf(name)?.input;
+    const definition = requestOf(name);
     return {
       name,
-      payload: withoutConnection(name, schema ? fromJsonBytes(schema, body) : body),
+      payload: withDefaults(definition?.httpDefaults, definition ? fromJsonBytes(definition.input, body) : body),
       callerWith: (sink) => ({ principal, sink, from: originOf(raw.socket) }),
       key: idempotencyKeyOf(headers),
       fingerprint: fingerprintOf(name, body),
@@ -295,12 +286,6 @@ export class RestEndpoint {
     return refuseOversized(this.#options, name, bytes, caller).error;
   }
 }
-
-/** No connection stands for a client over HTTP: its sessions live by their use, unless it asks for something else. */
-const withoutConnection = (name: string, payload: unknown): unknown =>
-  name === 'open_session' && isFields(payload ?? {}) ? { keep_while: 'used', ...(payload as object | null) } : payload;
-
-const isFields = (payload: unknown): boolean => typeof payload === 'object' && !Array.isArray(payload);
 
 const keyReused = (key: string): AdapterError =>
   new AdapterError(

@@ -31,7 +31,7 @@ const UPLOAD_FIELDS = [
   'offset',
 ] as const;
 
-/** Parameters of an upload that `write_file` does not have. */
+/** Parameters of an upload that the request of the protocol does not have. */
 const HTTP_FIELDS: ReadonlySet<string> = new Set(['resume', 'offset']);
 
 /**

@@ -22,6 +22,7 @@ export const auditRequests = defineRequests({
     role: 'operator',
     recorded: 'refusals',
     route: 'machine',
+    isShared: true,
     repeat: 'safe',
     example: { event: 'command_ended', principal: 'ci', limit: 50 },
     input: () =>
@@ -53,6 +54,7 @@ export const auditRequests = defineRequests({
     role: 'operator',
     recorded: 'refusals',
     route: 'machine',
+    isShared: true,
     repeat: 'safe',
     example: {},
     input: () => z.strictObject({ node: ofNode }),

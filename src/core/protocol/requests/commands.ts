@@ -25,8 +25,12 @@ export const commandRequests = defineRequests({
     role: 'agent',
     recorded: 'failures',
     route: 'place',
+    begins: 'command_id',
     repeat: 'by_id',
     isLong: true,
+    streamDefaults: { stream: true },
+    subscribesTo: ({ status, command_id: id }, { stream }) =>
+      status === 'running' && stream === true ? String(id) : undefined,
     example: { command: 'make test', session_id: 'session_ID', timeout_ms: 60_000, stream: true },
     input: () =>
       z.strictObject({
@@ -51,7 +55,7 @@ export const commandRequests = defineRequests({
         output: optional(commandOutputOptions),
         limits: optional(field.resourceLimits).describe('Limits for this command, lower than those of its session'),
         sandbox: optional(field.sandboxProfile).describe(
-          'Sandbox profile of a command without a session, as in `open_session`; a session keeps its own',
+          'Sandbox profile of a command without a session; a session keeps its own',
         ),
         command_id: optional(field.commandId).describe('Chosen by the client, it makes a repeated request idempotent'),
       }),
@@ -230,3 +234,9 @@ export const commandRequests = defineRequests({
       }),
   },
 });
+
+/** What is asked of a command. */
+export type CommandRequest = z.output<(typeof commandRequests)['execute_command']['input']>;
+
+/** The same before parsing. */
+export type CommandInput = z.input<(typeof commandRequests)['execute_command']['input']>;

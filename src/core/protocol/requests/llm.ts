@@ -45,6 +45,7 @@ export const llmRequests = defineRequests({
     role: 'agent',
     recorded: 'each',
     route: 'place',
+    begins: 'call_id',
     repeat: 'never',
     isLong: true,
     example: {
@@ -64,6 +65,7 @@ export const llmRequests = defineRequests({
     role: 'agent',
     recorded: 'each',
     route: 'place',
+    begins: 'call_id',
     repeat: 'never',
     isLong: true,
     example: { messages: [{ role: 'user', content: 'Tell a story.' }], call_id: 'story-1' },
@@ -89,6 +91,7 @@ export const llmRequests = defineRequests({
     role: 'viewer',
     recorded: 'refusals',
     route: 'gather',
+    merged: { calls: { newestFirst: 'started_at' } },
     repeat: 'safe',
     example: { limit: 20 },
     input: () =>

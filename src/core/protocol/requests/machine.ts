@@ -103,7 +103,7 @@ export const machineRequests = defineRequests({
         http: z
           .object({ dashboard: z.boolean(), openai: z.boolean(), mcp: z.boolean(), metrics: z.boolean() })
           .describe('What is served beside Socket.IO'),
-        environments: z.array(z.string()).describe('Names of the environments that `open_session` knows'),
+        environments: z.array(z.string()).describe('Names of the environments in which a session can be opened'),
         confirmation_mode: z.enum(CONFIRMATION_SETTINGS).describe('What `confirmation.mode` says'),
         audit_enabled: z.boolean(),
         node: z.string().nullable().describe('Null for a daemon alone'),

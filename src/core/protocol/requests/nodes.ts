@@ -67,6 +67,7 @@ export const nodeRequests = defineRequests({
     recorded: 'refusals',
     route: 'here',
     repeat: 'safe',
+    onWorkers: true,
     example: {},
     input: () => z.strictObject({}),
     output: () => z.object({ nodes: z.array(nodeInfo) }),
@@ -106,6 +107,7 @@ export const nodeRequests = defineRequests({
     recorded: 'each',
     route: 'here',
     repeat: 'never',
+    onWorkers: true,
     example: { node: 'worker-1', drain: true },
     input: () =>
       z.strictObject({

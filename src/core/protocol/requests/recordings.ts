@@ -42,6 +42,8 @@ export const recordingRequests = defineRequests({
     role: 'viewer',
     recorded: 'refusals',
     route: 'gather',
+    merged: { recordings: { newestFirst: 'started_at' }, total_bytes: 'sum', truncated: 'any' },
+    isShared: true,
     repeat: 'safe',
     example: { limit: 20 },
     input: () =>

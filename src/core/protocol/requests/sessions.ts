@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { defineRequests } from '../define-requests.js';
+import { defineRequests, UNTIL_CLOSED } from '../define-requests.js';
 import * as field from '../fields.js';
 import { commandResult, effectiveLimits, expiry, sessionInfo } from '../results.js';
 import { placement, unreachable } from './nodes.js';
@@ -14,7 +14,9 @@ export const sessionRequests = defineRequests({
     role: 'agent',
     recorded: 'each',
     route: 'place',
+    begins: 'session_id',
     repeat: 'never',
+    httpDefaults: { keep_while: 'used' },
     example: { cwd: '/srv/project', env: { CI: '1' }, label: 'build' },
     input: () =>
       z.strictObject({
@@ -76,6 +78,7 @@ export const sessionRequests = defineRequests({
     role: 'viewer',
     recorded: 'refusals',
     route: 'gather',
+    merged: { sessions: { oldestFirst: 'created_at' } },
     repeat: 'safe',
     whileClosing: true,
     example: {},
@@ -121,6 +124,7 @@ export const sessionRequests = defineRequests({
     route: 'session',
     repeat: 'safe',
     noSink: true,
+    subscribesTo: ({ session_id: id }) => String(id),
     example: { session_id: 'session_ID', from_seq: 17 },
     input: () =>
       z.strictObject({
@@ -161,6 +165,7 @@ export const sessionRequests = defineRequests({
     route: 'session',
     repeat: 'safe',
     noSink: true,
+    subscribesTo: ({ interval_ms: ms }) => (ms === 0 ? undefined : UNTIL_CLOSED),
     example: { session_id: 'session_ID', interval_ms: 1000 },
     input: () =>
       z.strictObject({
@@ -170,3 +175,6 @@ export const sessionRequests = defineRequests({
     output: () => z.object({ session_id: field.sessionId, interval_ms: z.int() }),
   },
 });
+
+/** What is asked of a session. */
+export type SessionRequest = z.output<(typeof sessionRequests)['open_session']['input']>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { ROLE_NAMES } from '../../principal.js';
-import { defineRequests } from '../define-requests.js';
+import { defineRequests, UNTIL_CLOSED } from '../define-requests.js';
 import { optional, timestamp } from '../fields.js';
 import { hostEntry } from '../results.js';
 import { ofNode } from './nodes.js';
@@ -54,6 +54,7 @@ export const subscriptionRequests = defineRequests({
     route: 'gather',
     repeat: 'safe',
     noSink: true,
+    subscribesTo: ({ topics }) => ((topics as readonly unknown[]).length > 0 ? UNTIL_CLOSED : undefined),
     example: { topics: ['sessions', 'commands', 'host'], interval_ms: 1000 },
     input: () =>
       z.strictObject({

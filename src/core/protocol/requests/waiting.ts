@@ -87,6 +87,7 @@ export const waitingRequests = defineRequests({
     role: 'viewer',
     recorded: 'refusals',
     route: 'gather',
+    merged: { ports: 'joined' },
     repeat: 'safe',
     example: { session_id: 'session_ID' },
     input: () =>

@@ -28,6 +28,7 @@ export const watchingRequests = defineRequests({
     route: 'workspace',
     repeat: 'never',
     noSink: true,
+    subscribesTo: ({ watch_id: id }) => String(id),
     example: { paths: ['src', 'package.json'], recursive: true },
     input: () =>
       z.strictObject({

@@ -46,7 +46,7 @@ export const sessionInfo = z.object({
   created_at: timestamp,
   last_used_at: timestamp,
   ...expiry,
-  keep_while: keepWhile.describe('What keeps it open, see `open_session`'),
+  keep_while: keepWhile.describe('What keeps it open'),
   cols: terminalCells,
   rows: terminalCells,
   running_command: z
@@ -76,5 +76,5 @@ export const sessionInfo = z.object({
   recording_id: recordingId.nullable().describe('Null unless it is recorded'),
 });
 
-/** A session as `list_sessions` and `get_session` describe it. */
+/** A session as requests describe it. */
 export type SessionInfo = z.output<typeof sessionInfo>;

@@ -6,10 +6,10 @@ import {
   findTool,
   openAiTools,
   TOOL_SETS,
+  toolInstructions,
   TOOLS,
   WORKSPACE,
 } from '../../../../src/core/tools/tools.js';
-import { toolInstructions } from '../../../../src/core/tools/call-arguments.js';
 
 const tool = (name: string) => findTool(name)!;
 
