@@ -22,7 +22,7 @@ const main = join(dist, 'main.js');
  * daemon's start.
  */
 const SEPARATE =
-  /^(?:node-pty|openai|ioredis|light-my-request|@opentelemetry\/(?!api$).*|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
+  /^(?:node-pty|openai|undici|ioredis|light-my-request|@opentelemetry\/(?!api$).*|@fastify\/(?:ajv|fast-json-stringify)-compiler)(?:\/|$)/;
 
 /** The program that npm installs. It starts without the loader of ES modules, which takes 4 ms of each start in Node.js 20. */
 const program = join(dist, 'shell-adapter.cjs');

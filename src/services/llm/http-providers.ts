@@ -1,4 +1,5 @@
 import type { APIError, OpenAI } from 'openai';
+import type { Agent, RequestInit } from 'undici';
 
 import { linkSignals } from '../../core/abort.js';
 import { AdapterError } from '../../core/errors.js';
@@ -21,15 +22,24 @@ import type { Secret } from '../../core/secret.js';
 import type { Availability, EmitLlmEvent, LlmQuestion, LlmReply } from './providers.js';
 
 /**
- * Returns a fetch whose responses fail when their body exceeds a size, in bytes. Redirects are not followed: the answer
- * of another host is not trusted.
+ * Options of connections to services. By default undici, and with it `fetch` of Node.js, gives up after 300 s without headers, or
+ * between two pieces of a body; here the time-out of the call is the only one.
  */
-function boundedFetch(maxBytes: number): typeof fetch {
+export const NO_TIMEOUTS: Agent.Options = { headersTimeout: 0, bodyTimeout: 0 };
+
+/**
+ * Makes the `fetch` of a client. Its responses fail when their body exceeds a size, in bytes. Redirects are not followed: the
+ * answer of another host is not trusted.
+ * @param options of connections
+ */
+export async function fetchFor(maxBytes: number, options = NO_TIMEOUTS): Promise<typeof fetch> {
+  const { Agent, fetch: send } = await import('undici');
+  const dispatcher = new Agent(options);
   return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: 'error' });
-    const { status, statusText, headers } = response;
-    const body = response.body?.pipeThrough(byteLimit(maxBytes)) ?? null;
-    return new Response(body, { status, statusText, headers });
+    const request = { ...init, redirect: 'error', dispatcher } as RequestInit;
+    const { status, statusText, headers, body } = await send(input as string | URL, request);
+    const bounded = (body as ReadableStream<Uint8Array> | null)?.pipeThrough(byteLimit(maxBytes)) ?? null;
+    return new Response(bounded, { status, statusText, headers: [...headers] });
   };
 }
 
@@ -59,14 +69,19 @@ const NO_KEY = 'none';
 /** Largest answer of a service, in bytes: the same bound as for a tool's output. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
+/** Longest time that a timer of Node.js takes, in milliseconds. */
+const MAX_TIMER_MS = 2_147_483_647;
+
 /** Options of every client, so that the daemon's environment and log have no part in it. */
-const clientOptions = (apiKey: Secret | undefined, maxRetries: number, maxBytes: number) =>
+const clientOptions = async (apiKey: Secret | undefined, maxRetries: number, maxBytes: number) =>
   ({
     apiKey: apiKey?.reveal() ?? NO_KEY,
     maxRetries,
+    // By default ten minutes; the signal of the call ends it.
+    timeout: MAX_TIMER_MS,
     // Otherwise the package would log the answers of the service.
     logLevel: 'off',
-    fetch: boundedFetch(maxBytes),
+    fetch: await fetchFor(maxBytes),
   }) as const;
 
 /**
@@ -82,7 +97,7 @@ export async function openAiClient(
   maxBytes: number,
 ): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
-  const options = clientOptions(apiKey, maxRetries, maxBytes);
+  const options = await clientOptions(apiKey, maxRetries, maxBytes);
   // With undefined, the package would read the environment.
   return new Client({ ...options, baseURL: baseUrl ?? null, organization: null, project: null });
 }
@@ -94,7 +109,7 @@ async function clientOf(
 ): Promise<OpenAI> {
   if (name === 'azure') {
     const { AzureOpenAI } = await import('openai');
-    const options = clientOptions(apiKey, maxRetries, MAX_RESPONSE_BYTES);
+    const options = await clientOptions(apiKey, maxRetries, MAX_RESPONSE_BYTES);
     return new AzureOpenAI({ ...options, endpoint: baseUrl, apiVersion, deployment: model });
   }
   const url = baseUrl ?? DEFAULT_URLS[name];

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { LlmSettings } from '../../../../src/core/llm/settings.js';
-import { HttpProviders } from '../../../../src/services/llm/http-providers.js';
+import { fetchFor, HttpProviders, NO_TIMEOUTS } from '../../../../src/services/llm/http-providers.js';
 import { FakeModel } from '../../../support/llm/fake-model.js';
 
 const event = (fields: object) => `data: ${JSON.stringify({ model: 'm', choices: [], ...fields })}\n\n`;
@@ -56,5 +56,21 @@ describe('a service that keeps its stream open after the answer', () => {
     }
     expect(await asking).toMatchObject({ content: 'Hello', usage: { total_tokens: 3 } });
     expect(texts).toEqual(['Hello']);
+  });
+});
+
+describe('a service that is slow to answer', () => {
+  it('is waited for as long as the call says: its connection has no time-out of its own', () => {
+    expect(NO_TIMEOUTS).toEqual({ headersTimeout: 0, bodyTimeout: 0 });
+  });
+
+  it('is asked over a connection with these options, and not with those of Node.js', async () => {
+    await using model = await FakeModel.start();
+    model.answer = (response) => {
+      response.end('more than that');
+    };
+    const narrow = await fetchFor(1000, { ...NO_TIMEOUTS, maxResponseSize: 5 });
+    const answer = await narrow(model.url, { method: 'POST', body: '{}' });
+    await expect(answer.text()).rejects.toMatchObject({ cause: { code: 'UND_ERR_RES_EXCEEDED_MAX_SIZE' } });
   });
 });
