@@ -224,7 +224,7 @@ class LinkedWorker implements Worker {
   }
 
   describe(): NodeInfo {
-    const { state, known, problem, seen } = this.link;
+    const { state, known, problem, seenAt } = this.link;
     const { sessions, one_shots: oneShots, is_draining: isDraining } = this.#load;
     return {
       node: this.name,
@@ -237,7 +237,7 @@ class LinkedWorker implements Worker {
       labels: this.labels,
       sessions: sessions + oneShots,
       capacity: this.capacity,
-      seen_at: seen.at?.toISOString() ?? null,
+      seen_at: seenAt?.toISOString() ?? null,
     };
   }
 

@@ -3,10 +3,10 @@ import type { Socket } from 'socket.io-client';
 import { Receipts } from '../../core/cluster/credit.js';
 import { announced, eventMessage } from '../../core/cluster/link-messages.js';
 import type { Log } from '../../core/log.js';
-import type { RequestName } from '../../core/protocol/requests.js';
+import { type RequestName, requests } from '../../core/protocol/requests.js';
 import type { EventName, EventPayload, SessionEndReason } from '../../core/protocol/results.js';
 import type { EventSink } from '../../services/registry/caller.js';
-import type { LinkedCaller, LinkOptions, LinkReply, LinkRequest } from './link-types.js';
+import type { LinkedCaller, LinkReply, LinkRequest } from './link-types.js';
 
 /** A client gets no credit while its own connection has more unsent bytes than this. */
 const MAX_UNSENT_BYTES = 128 * 1024;
@@ -175,8 +175,8 @@ export class LinkClients {
   /** Principals whose access has ended, which the worker was not told yet. */
   readonly #ended = new Set<string>();
 
-  /** @param options `node` is the name of the worker */
-  constructor({ node, log }: Pick<LinkOptions, 'node' | 'log'>) {
+  /** @param node name of the worker */
+  constructor(node: string, log: Log) {
     this.#node = node;
     this.#log = log;
   }
@@ -232,7 +232,7 @@ export class LinkClients {
   }
 
   /** Notes what a request has begun or ended that was answered without an error. */
-  note(client: LinkClient, { name, payload }: Pick<LinkRequest, 'name' | 'payload'>, reply: LinkReply): void {
+  note(client: LinkClient, { name, payload }: LinkRequest, reply: LinkReply): void {
     const { session_id: id, next_seq: nextSeq, watch_id: watchId } = reply as Fields;
     const asked = (payload ?? {}) as Fields;
     if (typeof id === 'string') noteSession(client, name, { id, nextSeq, rate: asked['max_bytes_per_second'] });
@@ -322,7 +322,7 @@ function noteSession(
   name: RequestName,
   { id, nextSeq, rate }: { readonly id: string; readonly nextSeq: unknown; readonly rate: unknown },
 ): void {
-  if (name === 'open_session' && !client.sessions.has(id)) client.sessions.set(id, { nextSeq: 0 });
+  if (requests[name].begins === 'session_id' && !client.sessions.has(id)) client.sessions.set(id, { nextSeq: 0 });
   if (name === 'detach_session') client.sessions.delete(id);
   if (name !== 'attach_session') return;
   const maxBytesPerSecond = typeof rate === 'number' ? rate : undefined;

@@ -121,18 +121,3 @@ export class LinkUse {
     else if (performance.now() - this.#usedAt >= this.#idleMs) this.#onIdle();
   };
 }
-
-/** When the other end has shown last that it runs. */
-export class LastSeen {
-  #at: Date | undefined;
-
-  /** Undefined before the first time. */
-  get at(): Date | undefined {
-    return this.#at;
-  }
-
-  /** Notes that it runs now. */
-  readonly note = (): void => {
-    this.#at = new Date();
-  };
-}

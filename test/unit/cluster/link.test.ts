@@ -264,7 +264,7 @@ describe('a link to a worker that has a lease in the registry', () => {
     await using link = scriptedLink([() => worker.dialled()], { leased: leasedRun() });
     const ageAfter = async (ms: number) => {
       await vi.advanceTimersByTimeAsync(ms);
-      return Date.now() - link.seen.at!.getTime();
+      return Date.now() - link.seenAt!.getTime();
     };
     expect(await ageAfter(1000)).toBe(1000);
     link.setLease(leasedRun());
