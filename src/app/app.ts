@@ -228,8 +228,8 @@ async function buildRegistry({
   try {
     const connection = await RedisConnection.open({ url: redisUrl.reveal(), prefix, onError, log });
     closers.push(() => connection[Symbol.asyncDispose]());
-    const registry = new RedisRegistry({ connection, leaseMs, log });
-    return { connection, registry, tokens: new RedisTokens({ connection, log }) };
+    const registry = new RedisRegistry(connection, leaseMs, log);
+    return { connection, registry, tokens: new RedisTokens(connection, log) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw configurationError('cluster.redis_url', 'needs ioredis: npm install ioredis', { cause: error });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 import { Gateway } from '../cluster/gateway.js';
+import { Membership } from '../cluster/membership.js';
 import { NO_WORK, OwnWork } from '../cluster/own-work.js';
 import { WorkerNode } from '../cluster/worker.js';
 import type { Configuration } from '../config/model/configuration.js';
@@ -97,8 +98,8 @@ export function buildCluster({ instance }: Engine, parts: Shown, context: Runtim
   const { role } = cluster;
   const work = role === 'gateway' ? NO_WORK : ownWork(parts, context, identity.node);
   if (role === 'worker') {
-    const joined = registry && { registry, leaseMs: cluster.leaseMs, log: log('cluster') };
-    return new WorkerNode({ registry: joined, identity, work });
+    const joined = { identity, work, role, leaseMs: cluster.leaseMs, log: log('cluster') };
+    return new WorkerNode(identity, work, registry && new Membership({ ...joined, registry }));
   }
   const { secret, tls } = credentialsOf(configuration());
   const about = { identity, role, work, secret, tls, leaseMs: cluster.leaseMs };

@@ -1,5 +1,5 @@
 import type { RedisConnection } from '../cluster/registry/redis-connection.js';
-import type { Registry } from '../cluster/registry/registry.js';
+import type { RedisRegistry } from '../cluster/registry/redis-registry.js';
 import type { Configuration } from '../config/model/configuration.js';
 import type { AuditTrail } from '../core/audit-events.js';
 import type { LimitsInForce } from '../core/limits.js';
@@ -34,7 +34,7 @@ export interface EngineContext {
 /** What the nodes of a cluster share. */
 export interface SharedRegistry {
   readonly connection: RedisConnection;
-  readonly registry: Registry;
+  readonly registry: RedisRegistry;
   readonly tokens: TokenRegistry;
 }
 

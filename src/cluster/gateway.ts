@@ -22,76 +22,70 @@ import { describeSelf, drainingObstacle, type NodeWork, ownSessionNode } from '.
 import { makePass, makeRelay, type PassedTo, refusingNode, type Relay, type RelayRecorders } from './relay.js';
 import { placeable, SessionNodes } from './placement.js';
 import { SharedPlaces } from './places.js';
-import type { Registry } from './registry/registry.js';
+import type { RedisRegistry } from './registry/redis-registry.js';
 import { ownIdOf, type Send } from './placed-request.js';
 import { Router, type Shared } from './router.js';
 import { ClusterSubscriptions } from './subscribe.js';
 import { type Worker, Workers, type WorkersOptions } from './workers.js';
-
-/** Dependencies of `OneMachine`. */
-interface OneMachineOptions {
-  readonly router: Router;
-  readonly workers: Workers;
-  readonly relay: Relay;
-}
 
 /**
  * Routing where all workers are processes of this machine: one of them takes what is new, and what is about a file or
  * the machine. The others keep what they have until it ends.
  */
 class OneMachine {
-  readonly #options: OneMachineOptions;
+  readonly #router: Router;
+  readonly #workers: Workers;
+  readonly #relay: Relay;
 
-  constructor(options: OneMachineOptions) {
-    this.#options = options;
+  constructor(router: Router, workers: Workers, relay: Relay) {
+    this.#router = router;
+    this.#workers = workers;
+    this.#relay = relay;
   }
 
   /** As `Router.route`. */
   readonly route: ClusterPort['route'] = (received) => {
-    const { router } = this.#options;
     const { name, request } = received;
     if (name === 'daemon_status') return () => this.#status(received);
     const address = addressOf(name, request);
     const worker = this.#taking;
     const namesNone = address.to === 'machine' || address.to === 'all';
     const isAny = address.to === 'only_worker' || (namesNone && requests[name].isShared === true);
-    if (isAny && worker) return () => router.ask(worker, received);
+    if (isAny && worker) return () => this.#router.ask(worker, received);
     const isRepeated = address.to === 'place' && ownIdOf(received) !== undefined;
-    return isRepeated ? this.#oldestFirst(received) : router.route(received);
+    return isRepeated ? this.#oldestFirst(received) : this.#router.route(received);
   };
 
   /** As `Router.passing`. */
   passing(request: PassedRequest): PassedTo | undefined {
     const worker = this.#taking;
     const isAny = addressOf(request.name, request.request).to === 'only_worker';
-    return isAny && worker ? { worker, isPlaced: false } : this.#options.router.passing(request);
+    return isAny && worker ? { worker, isPlaced: false } : this.#router.passing(request);
   }
 
   get #taking(): Worker | undefined {
-    return this.#options.workers.all().find(({ isLive, isDraining }) => isLive && !isDraining);
+    return this.#workers.all().find(({ isLive, isDraining }) => isLive && !isDraining);
   }
 
   /** A worker that takes nothing new still answers a command that it knows. */
   #oldestFirst(received: ReceivedRequest): Send | undefined {
-    const { router, workers } = this.#options;
-    const retired = workers.all().filter(({ isLive, isDraining }) => isLive && isDraining);
-    if (retired.length === 0) return router.route(received);
+    const retired = this.#workers.all().filter(({ isLive, isDraining }) => isLive && isDraining);
+    if (retired.length === 0) return this.#router.route(received);
     return async () => {
       for (const worker of retired) {
-        const routed = await router.ask(worker, received);
+        const routed = await this.#router.ask(worker, received);
         if (refusingNode(routed) === undefined) return routed;
       }
-      const send = router.route(received);
+      const send = this.#router.route(received);
       return send ? send() : { reply: await received.answerHere(), isRecorded: false };
     };
   }
 
   /** The status of this daemon with what its workers run. One that does not answer counts as one that runs nothing. */
   async #status(received: ReceivedRequest): Promise<RoutedReply> {
-    const { workers, relay } = this.#options;
     const own = (await received.answerHere()) as Answer<'daemon_status'>;
-    const live = workers.all().filter(({ isLive }) => isLive);
-    const replies = await Promise.all(live.map((worker) => relay(worker, received)));
+    const live = this.#workers.all().filter(({ isLive }) => isLive);
+    const replies = await Promise.all(live.map((worker) => this.#relay(worker, received)));
     const answers = replies.flatMap(({ reply }) => ('error' in reply ? [] : [reply as Answer<'daemon_status'>]));
     const sum = (field: 'sessions' | 'running_commands') => answers.reduce((all, answer) => all + answer[field], 0);
     if ('error' in own) return { reply: own, isRecorded: false };
@@ -103,14 +97,13 @@ class OneMachine {
 /** Roles whose clients decide for others: every worker has to know them. */
 const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];
 
-/** Dependencies of `Gateway`. */
 interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'hasLease' | 'onChange' | 'onLost'>, RelayRecorders {
   readonly connections: Pick<Connections, 'all'>;
   readonly role: 'gateway' | 'node';
   /** What this node runs itself. */
   readonly work: NodeWork;
   /** Undefined where workers are registered at each gateway. */
-  readonly registry: Registry | undefined;
+  readonly registry: RedisRegistry | undefined;
   /** Most sessions of a token; with a registry on all nodes together. */
   readonly maxSessions: () => number;
   /** Whether all workers are processes of this machine, of which one takes what is new. */
@@ -151,13 +144,13 @@ export class Gateway implements ClusterPort {
     this.#subscriptions = new ClusterSubscriptions(() => this.#workers.all());
     const { registry, identity, role, work, leaseMs, log } = options;
     if (registry) {
-      this.#known = new KnownWorkers({ registry, workers: this.#workers, ownNode: identity.node, leaseMs });
+      this.#known = new KnownWorkers(registry, this.#workers, identity.node, leaseMs);
       this.membership = new Membership({ registry, leaseMs, identity, role, work, onView: this.#known.update, log });
     }
     this.#sessionNodes = new SessionNodes(ownSessionNode(identity, work), this.#workers);
     const relay = makeRelay(options);
     const router = new Router(this.#sessionNodes, this.#subscriptions, relay, this.#shared());
-    const routing = options.isOneMachine ? new OneMachine({ router, workers: this.#workers, relay }) : router;
+    const routing = options.isOneMachine ? new OneMachine(router, this.#workers, relay) : router;
     this.route = (received) => routing.route(received);
     const pass = makePass(options);
     this.passageFor = (request) => {
@@ -245,7 +238,7 @@ export class Gateway implements ClusterPort {
   #shared(): Shared | undefined {
     const { registry, identity, maxSessions, log } = this.#options;
     if (!registry || !this.#known) return undefined;
-    return { known: this.#known, places: new SharedPlaces({ registry, ownNode: identity.node, maxSessions, log }) };
+    return { known: this.#known, places: new SharedPlaces(registry, identity.node, maxSessions, log) };
   }
 
   #each(act: (link: Link) => void): void {

@@ -5,11 +5,11 @@ import { nameOfNode, nodeIdFrom } from '../core/cluster/address.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES } from '../core/ids.js';
 import { randomText } from '../engine/system/random.js';
+import type { RedisRegistry } from './registry/redis-registry.js';
 import {
   type HeldLease,
   type NodeLease,
   type RegisteredWorker,
-  type Registry,
   registryUnavailable,
   type RegistryView,
 } from './registry/registry.js';
@@ -23,21 +23,16 @@ const FIRST_LINKS_MS = 1000;
 /** How often a registry that is being filled is asked again for a node, in milliseconds. */
 const FILLING_PAUSE_MS = 100;
 
-/** Dependencies of `KnownWorkers`. */
-export interface KnownWorkersOptions {
-  readonly registry: Registry;
-  readonly workers: Workers;
-  /** Name of this node. */
-  readonly ownNode: string;
-  readonly leaseMs: number;
-}
-
 /**
  * Keeps the workers of this gateway as the registry has them: those that have a lease are connected to, those that have
  * lost it with their connection are forgotten. For workers without a registry of their own, one gateway keeps the lease.
  */
 export class KnownWorkers {
-  readonly #options: KnownWorkersOptions;
+  readonly #registry: RedisRegistry;
+  readonly #workers: Workers;
+  /** Name of this node. */
+  readonly #ownNode: string;
+  readonly #leaseMs: number;
   #registered: ReadonlyMap<string, RegisteredWorker> = new Map();
   /** What the registry had last, and when that was. */
   #nodes: RegistryView['nodes'] = new Map();
@@ -48,8 +43,11 @@ export class KnownWorkers {
   /** When all nodes have written their leases into the registry, if it was empty. */
   #filledAt: number;
 
-  constructor(options: KnownWorkersOptions) {
-    this.#options = options;
+  constructor(registry: RedisRegistry, workers: Workers, ownNode: string, leaseMs: number) {
+    this.#registry = registry;
+    this.#workers = workers;
+    this.#ownNode = ownNode;
+    this.#leaseMs = leaseMs;
     this.#filledAt = this.#fillingEnd();
   }
 
@@ -62,7 +60,7 @@ export class KnownWorkers {
     if (view.epoch === undefined || isLost) await this.#restore();
     else this.#takeRegistered(view);
     for (const lease of view.nodes.values()) this.#adopt(lease);
-    for (const worker of this.#registered.values()) this.#options.workers.adopt(worker);
+    for (const worker of this.#registered.values()) this.#workers.adopt(worker);
     this.#forgetLost(view);
     this.#firstLinks ??= this.#awaitFirst();
     await this.#firstLinks;
@@ -71,7 +69,7 @@ export class KnownWorkers {
 
   /** Whether a run of a node had a lease when the registry was read last, which was less than a lease ago. */
   hasLease(nodeId: string): boolean {
-    const isFresh = performance.now() - this.#readAt < this.#options.leaseMs;
+    const isFresh = performance.now() - this.#readAt < this.#leaseMs;
     const held = isFresh ? this.#nodes.get(nameOfNode(nodeId)) : undefined;
     return held !== undefined && nodeIdFrom(held.node, held.incarnation) === nodeId;
   }
@@ -81,22 +79,20 @@ export class KnownWorkers {
    * A registry that was emptied does not know the nodes before their next beats, so that one is waited for.
    */
   async find(node: string): Promise<Worker | undefined> {
-    const { workers } = this.#options;
     const found = await this.#findLease(node).catch((cause: unknown) => {
       this.assertAvailable(nameOfNode(node));
       throw cause;
     });
     if (!found) return undefined;
     this.#adopt(found.lease);
-    await workers.find(found.lease.node)?.link.attempted;
-    return workers.find(node);
+    await this.#workers.find(found.lease.node)?.link.attempted;
+    return this.#workers.find(node);
   }
 
   async #findLease(node: string): Promise<HeldLease | undefined> {
-    const { registry, leaseMs } = this.#options;
-    const latest = performance.now() + leaseMs;
+    const latest = performance.now() + this.#leaseMs;
     for (;;) {
-      const found = (await registry.find(node)) ?? (await registry.find(nameOfNode(node)));
+      const found = (await this.#registry.find(node)) ?? (await this.#registry.find(nameOfNode(node)));
       if (found || performance.now() > latest || !(await this.#isFilling())) return found;
       await sleep(FILLING_PAUSE_MS, undefined, { ref: false });
     }
@@ -104,32 +100,32 @@ export class KnownWorkers {
 
   /** Whether nodes may run that have not written their leases yet. */
   async #isFilling(): Promise<boolean> {
-    const { epoch } = await this.#options.registry.read();
+    const { epoch } = await this.#registry.read();
     return epoch !== this.#epoch || performance.now() < this.#filledAt;
   }
 
   /** A beat comes three times in a lease, and may be late. */
   #fillingEnd(): number {
-    return performance.now() + this.#options.leaseMs / 2;
+    return performance.now() + this.#leaseMs / 2;
   }
 
   /** Registers a worker at all gateways. */
   async register(worker: RegisteredWorker): Promise<void> {
     await this.#assertNoMember(worker.node);
-    await this.#options.registry.register(worker);
+    await this.#registry.register(worker);
     this.#registered = new Map([...this.#registered, [worker.node, worker]]);
   }
 
   /** Removes a worker at all gateways. */
   async remove(worker: Worker): Promise<void> {
     await this.#assertNoMember(worker.name);
-    await this.#options.registry.unregister(worker.name);
+    await this.#registry.unregister(worker.name);
     this.#registered = new Map([...this.#registered].filter(([name]) => name !== worker.name));
   }
 
   /** Whether the registry answers. */
   get isAvailable(): boolean {
-    return this.#options.registry.problem === undefined;
+    return this.#registry.problem === undefined;
   }
 
   /**
@@ -137,13 +133,13 @@ export class KnownWorkers {
    * @throws AdapterError REGISTRY_UNAVAILABLE while nothing can be said of it
    */
   assertAvailable(node: string): void {
-    const { problem } = this.#options.registry;
+    const { problem } = this.#registry;
     if (problem !== undefined) throw registryUnavailable(problem, { node });
   }
 
   /** @throws AdapterError INVALID_REQUEST */
   async #assertNoMember(node: string): Promise<void> {
-    const held = await this.#options.registry.find(node);
+    const held = await this.#registry.find(node);
     if (!held || held.lease.kept_by !== undefined) return;
     const message = `${node} has joined the cluster on its own: it is neither registered nor removed; drain it, or stop its daemon`;
     throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'node' } });
@@ -151,58 +147,54 @@ export class KnownWorkers {
 
   /** Writes the registered workers back into a registry that has lost them. */
   async #restore(): Promise<void> {
-    this.#epoch = await this.#options.registry.restore([...this.#registered.values()], randomText(ID_BYTES));
+    this.#epoch = await this.#registry.restore([...this.#registered.values()], randomText(ID_BYTES));
     this.#isFirst = false;
   }
 
   #takeRegistered({ registered, epoch }: RegistryView): void {
     const next = new Map(registered.map((worker) => [worker.node, worker]));
     // Another gateway has removed it.
-    for (const name of this.#registered.keys()) if (!next.has(name)) this.#options.workers.remove(name);
+    for (const name of this.#registered.keys()) if (!next.has(name)) this.#workers.remove(name);
     this.#registered = next;
     this.#epoch = epoch;
     this.#isFirst = false;
   }
 
   #adopt(lease: NodeLease): void {
-    const { workers, ownNode } = this.#options;
     const { node, url, role, kept_by } = lease;
-    if (url === null || node === ownNode || kept_by !== undefined || this.#registered.has(node)) return;
-    workers.adopt({ node, url, role, leased: leasedFrom(lease) });
+    if (url === null || node === this.#ownNode || kept_by !== undefined || this.#registered.has(node)) return;
+    this.#workers.adopt({ node, url, role, leased: leasedFrom(lease) });
   }
 
   #forgetLost({ nodes }: RegistryView): void {
-    const { workers } = this.#options;
-    for (const { name, link } of workers.all()) {
+    for (const { name, link } of this.#workers.all()) {
       if (nodes.has(name) || this.#registered.has(name)) continue;
       // The link says whether one runs whose lease is over, or was lost with the registry.
-      if (link.state === 'lost') workers.remove(name);
+      if (link.state === 'lost') this.#workers.remove(name);
       else link.setLease(undefined);
     }
   }
 
   /** A gateway that starts has its workers before its first client. */
   async #awaitFirst(): Promise<void> {
-    const attempts = this.#options.workers.all().map(({ link }) => link.attempted);
+    const attempts = this.#workers.all().map(({ link }) => link.attempted);
     if (attempts.length > 0)
       await Promise.race([Promise.all(attempts), sleep(FIRST_LINKS_MS, undefined, { ref: false })]);
   }
 
   async #keepLeases({ nodes }: RegistryView): Promise<void> {
-    const { workers, ownNode } = this.#options;
     const gateways = [...nodes.values()].flatMap(({ node, role }) => (role === 'worker' ? [] : [node]));
     const kept = [...this.#registered.keys()].filter((name) => {
       const lease = nodes.get(name);
       const isOwn = lease !== undefined && lease.kept_by === undefined;
-      return !isOwn && rendezvous(name, [ownNode, ...gateways]) === ownNode;
+      return !isOwn && rendezvous(name, [this.#ownNode, ...gateways]) === this.#ownNode;
     });
-    await Promise.all(kept.map((name) => this.#keepLease(workers.find(name))));
+    await Promise.all(kept.map((name) => this.#keepLease(this.#workers.find(name))));
   }
 
   async #keepLease(worker: Worker | undefined): Promise<void> {
     const known = worker?.link.known;
     if (!worker?.isLive || !known) return;
-    const { registry, ownNode } = this.#options;
     const { url, labels = known.labels, capacity = known.load.capacity } = worker.registration;
     const sessions = (await worker.link.held()) ?? [];
     const others = Math.max(0, known.load.sessions - sessions.length);
@@ -218,14 +210,14 @@ export class KnownWorkers {
       version: known.version,
       link_version: LINK_VERSION,
       instance_id: known.instance_id,
-      kept_by: ownNode,
+      kept_by: this.#ownNode,
     };
     const beat = { lease, sessions, claims: [] };
-    const earlier = await registry.beat(beat);
+    const earlier = await this.#registry.beat(beat);
     // The worker itself has said that it was started again.
     if (earlier?.kept_by === undefined) return;
-    await registry.leave(worker.name, earlier.incarnation);
-    await registry.beat(beat);
+    await this.#registry.leave(worker.name, earlier.incarnation);
+    await this.#registry.beat(beat);
   }
 }
 

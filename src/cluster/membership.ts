@@ -7,16 +7,16 @@ import type { Log } from '../core/log.js';
 import type { MembershipPort, RegistryState, Rival } from '../services/cluster-port.js';
 import { type NodeWork, countedLoad } from './own-work.js';
 import { Heartbeat } from '../engine/system/heartbeat.js';
-import type { HeldLease, NodeLease, NodeRole, Registry, RegistryView } from './registry/registry.js';
+import type { RedisRegistry } from './registry/redis-registry.js';
+import type { HeldLease, NodeLease, NodeRole, RegistryView } from './registry/registry.js';
 
 /** Beats in the time of a lease: two may be lost. */
 const BEATS_PER_LEASE = 3;
 /** Time for a connection to the port of a node that may have ended, in milliseconds. */
 const PROBE_TIMEOUT_MS = 1000;
 
-/** Dependencies of `Membership`. */
 export interface MembershipOptions {
-  readonly registry: Registry;
+  readonly registry: RedisRegistry;
   readonly leaseMs: number;
   readonly identity: LinkIdentity;
   readonly role: NodeRole;

@@ -40,7 +40,6 @@ export const NO_WORK: NodeWork = {
   },
 };
 
-/** Dependencies of `OwnWork`. */
 export interface OwnWorkOptions extends Pick<NodeWork, 'labels' | 'held'> {
   /** Name of this node. */
   readonly node: string;

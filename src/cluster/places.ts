@@ -10,12 +10,12 @@ import { randomBytes } from '../engine/system/random.js';
 import { noCapacity } from './failures.js';
 import type { LinkReply } from './links/link-types.js';
 import { leastFull, type SessionNode } from './placement.js';
+import type { RedisRegistry } from './registry/redis-registry.js';
 import {
   type Candidate,
   type ClaimedPlace,
   type CommandClaim,
   type PlaceWish,
-  type Registry,
   registryUnavailable,
   type Reservation,
 } from './registry/registry.js';
@@ -25,16 +25,6 @@ import {
  * other gateways can take before one has to ask about all.
  */
 const FIRST_CANDIDATES = 32;
-
-/** Dependencies of `SharedPlaces`. */
-export interface SharedPlacesOptions {
-  readonly registry: Registry;
-  /** Name of this node. */
-  readonly ownNode: string;
-  /** Most sessions of a token, on all nodes together. */
-  readonly maxSessions: () => number;
-  readonly log: Log;
-}
 
 /** What a session is opened with. */
 export interface SessionWish {
@@ -53,10 +43,18 @@ type Open = (node: SessionNode, sessionId: string) => Promise<RoutedReply>;
 
 /** Places that all nodes of a cluster share: for sessions, and for commands that must run once. */
 export class SharedPlaces {
-  readonly #options: SharedPlacesOptions;
+  readonly #registry: RedisRegistry;
+  /** Name of this node. */
+  readonly #ownNode: string;
+  /** Most sessions of a token, on all nodes together. */
+  readonly #maxSessions: () => number;
+  readonly #log: Log;
 
-  constructor(options: SharedPlacesOptions) {
-    this.#options = options;
+  constructor(registry: RedisRegistry, ownNode: string, maxSessions: () => number, log: Log) {
+    this.#registry = registry;
+    this.#ownNode = ownNode;
+    this.#maxSessions = maxSessions;
+    this.#log = log;
   }
 
   /**
@@ -65,7 +63,7 @@ export class SharedPlaces {
    */
   async open({ nodes, labels = {}, preferred, principal, whyNone }: SessionWish, open: Open): Promise<RoutedReply> {
     const usable = nodes.filter(({ isLive, isDraining }) => isLive && !isDraining);
-    const maxOfOwner = principal.isLocalPeer ? undefined : this.#options.maxSessions();
+    const maxOfOwner = principal.isLocalPeer ? undefined : this.#maxSessions();
     const owner = this.#ownerOf(principal);
     const place = await this.#reserve(usable, { labels, owner, maxOfOwner, preferred });
     const node = usable.find(({ name }) => 'node' in place && name === place.node);
@@ -80,15 +78,14 @@ export class SharedPlaces {
    * for each node that it looks at, and nothing else meanwhile; so it looks at all of them only if these have no room.
    */
   async #reserve(nodes: readonly SessionNode[], wish: Omit<PlaceWish, 'candidates'>): Promise<Reservation> {
-    const { registry } = this.#options;
     const random = randomBytes(ID_BYTES);
     const first = leastFull(nodes, wish, FIRST_CANDIDATES);
     if (first.length > 0) {
-      const place = await registry.reserve({ ...wish, candidates: candidatesOf(first, random) });
+      const place = await this.#registry.reserve({ ...wish, candidates: candidatesOf(first, random) });
       const isFinal = 'node' in place || place.refused === 'owner_limit' || first.length === nodes.length;
       if (isFinal) return place;
     }
-    return registry.reserve({ ...wish, candidates: candidatesOf(nodes, random) });
+    return this.#registry.reserve({ ...wish, candidates: candidatesOf(nodes, random) });
   }
 
   /**
@@ -97,7 +94,7 @@ export class SharedPlaces {
    */
   async claim(principal: Principal, commandId: string, nodeId: string): Promise<ClaimedPlace | undefined> {
     try {
-      return await this.#options.registry.claim(this.#claimOf(principal, commandId), nodeId);
+      return await this.#registry.claim(this.#claimOf(principal, commandId), nodeId);
     } catch (error) {
       if (error instanceof AdapterError && error.code === 'REGISTRY_UNAVAILABLE') return undefined;
       throw error;
@@ -110,7 +107,7 @@ export class SharedPlaces {
    */
   async unclaim(principal: Principal, commandId: string, nodeId: string, isUnknownThere: boolean): Promise<boolean> {
     try {
-      return await this.#options.registry.unclaim(this.#claimOf(principal, commandId), nodeId, isUnknownThere);
+      return await this.#registry.unclaim(this.#claimOf(principal, commandId), nodeId, isUnknownThere);
     } catch (error) {
       this.#note(error);
       return false;
@@ -118,19 +115,19 @@ export class SharedPlaces {
   }
 
   #giveBack({ nodeId }: Candidate, session: HeldSession): void {
-    this.#options.registry.release(nodeId, session).catch(this.#note);
+    this.#registry.release(nodeId, session).catch(this.#note);
   }
 
   /** What is not given back expires. */
   readonly #note = (error: unknown): void => {
-    this.#options.log.warn('a place could not be given back, and expires', {
+    this.#log.warn('a place could not be given back, and expires', {
       why: (error as Error).message,
     });
   };
 
   /** As other nodes know the client. */
   #ownerOf(principal: Principal): string {
-    return announced(principal, this.#options.ownNode).id;
+    return announced(principal, this.#ownNode).id;
   }
 
   #claimOf(principal: Principal, commandId: string): CommandClaim {

@@ -1,16 +1,8 @@
 import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { ClusterPort, HeldCounts, NodesPort } from '../services/cluster-port.js';
-import { Membership, type MembershipOptions, obstacleOf } from './membership.js';
+import { type Membership, obstacleOf } from './membership.js';
 import { describeSelf, drainingObstacle, type NodeWork } from './own-work.js';
-
-/** Dependencies of `WorkerNode`. */
-export interface WorkerNodeOptions {
-  readonly identity: LinkIdentity;
-  readonly work: NodeWork;
-  /** Undefined for a worker that is registered at gateways. */
-  readonly registry: Pick<MembershipOptions, 'registry' | 'leaseMs' | 'log'> | undefined;
-}
 
 const onGateways = (): never => {
   throw new AdapterError('INVALID_REQUEST', 'this node is a worker: nodes are registered at a gateway');
@@ -26,13 +18,15 @@ export class WorkerNode implements ClusterPort {
   readonly node: string;
   readonly runsSessions = true;
   readonly membership: Membership | undefined;
-  readonly #options: WorkerNodeOptions;
+  readonly #identity: LinkIdentity;
+  readonly #work: NodeWork;
 
-  constructor(options: WorkerNodeOptions) {
-    this.#options = options;
-    const { registry, identity, work } = options;
+  /** @param membership undefined for a worker that is registered at gateways */
+  constructor(identity: LinkIdentity, work: NodeWork, membership: Membership | undefined) {
     this.node = identity.node;
-    this.membership = registry && new Membership({ ...registry, identity, work, role: 'worker' });
+    this.membership = membership;
+    this.#identity = identity;
+    this.#work = work;
   }
 
   route(): undefined {
@@ -60,23 +54,22 @@ export class WorkerNode implements ClusterPort {
     register: onGateways,
     remove: onGateways,
     drain: ({ node, drain }) => {
-      const { node: own } = this.#options.identity;
-      if (node !== own) throw otherNode(node, own);
+      if (node !== this.node) throw otherNode(node, this.node);
       this.setDraining(drain);
       return Promise.resolve({ node: this.#describe() });
     },
   };
 
   beginWork(): () => void {
-    return this.#options.work.beginWork();
+    return this.#work.beginWork();
   }
 
   get isIdle(): boolean {
-    return this.#options.work.isIdle;
+    return this.#work.isIdle;
   }
 
   load(): NodeLoad {
-    return this.#options.work.load();
+    return this.#work.load();
   }
 
   heldCounts(): HeldCounts {
@@ -84,17 +77,16 @@ export class WorkerNode implements ClusterPort {
   }
 
   setDraining(isDraining: boolean): void {
-    this.#options.work.setDraining(isDraining);
+    this.#work.setDraining(isDraining);
     this.membership?.hasten();
   }
 
   findObstacle(): ErrorBody | undefined {
-    return drainingObstacle(this.#options.work) ?? obstacleOf(this.membership);
+    return drainingObstacle(this.#work) ?? obstacleOf(this.membership);
   }
 
   #describe() {
-    const { identity, work } = this.#options;
-    return describeSelf(identity, 'worker', work);
+    return describeSelf(this.#identity, 'worker', this.#work);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -14,7 +14,6 @@ import type { NodeRole, RegisteredWorker } from './registry/registry.js';
 /** Time after which a link that is not used is closed, in milliseconds. */
 const IDLE_MS = 60_000;
 
-/** Dependencies of `Workers`. */
 export interface WorkersOptions {
   /** Who this node is. */
   readonly identity: LinkIdentity;
@@ -40,27 +39,10 @@ export interface Registration extends RegisteredWorker {
   readonly leased?: LinkedNode | undefined;
 }
 
-/** Another node that runs sessions, with its link. */
-export interface Worker extends PlacementNode {
-  readonly isHere: false;
-  /** `name-incarnation`; undefined before the first connection. */
-  readonly nodeId: string | undefined;
-  /** Why there is no connection; undefined while there is one. */
-  readonly problem: string | undefined;
-  readonly link: Link;
-  /** Requests over HTTP beside the link. */
-  readonly http: LinkedHttp;
-  /** Notes that something is about to be placed there; the function ends that. */
-  begin(): () => void;
-  /** What it was registered with. */
-  readonly registration: Registration;
-  describe(): NodeInfo;
-}
-
 /** The workers that were registered at this gateway, each with a link. */
 export class Workers implements AsyncDisposable {
   readonly #options: WorkersOptions;
-  readonly #workers = new Map<string, LinkedWorker>();
+  readonly #workers = new Map<string, Worker>();
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -112,7 +94,7 @@ export class Workers implements AsyncDisposable {
       log,
     });
     const http = new LinkedHttp({ node, url, ownNode: own.identity.node, tls: own.tls, link });
-    const worker = new LinkedWorker(registration, link, http);
+    const worker = new Worker(registration, link, http);
     this.#workers.set(node, worker);
     // One that is not connected to changes nothing later.
     if (worker.isLive) onChange();
@@ -146,9 +128,11 @@ function shownState(state: LinkState, isDraining: boolean): NodeInfo['state'] {
 
 const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining: false };
 
-class LinkedWorker implements Worker {
+/** Another node that runs sessions, with its link. */
+export class Worker implements PlacementNode {
   readonly isHere = false;
   readonly link: Link;
+  /** Requests over HTTP beside the link. */
   readonly http: LinkedHttp;
   #registration: Registration;
   /** What was placed, or is being placed, since the worker last said what it carries. */
@@ -162,6 +146,7 @@ class LinkedWorker implements Worker {
     this.http = http;
   }
 
+  /** What it was registered with. */
   get registration(): Registration {
     return this.#registration;
   }
@@ -178,10 +163,12 @@ class LinkedWorker implements Worker {
     return this.#registration.node;
   }
 
+  /** `name-incarnation`; undefined before the first connection. */
   get nodeId(): string | undefined {
     return this.link.known?.id;
   }
 
+  /** Why there is no connection; undefined while there is one. */
   get problem(): string | undefined {
     return this.link.problem;
   }
@@ -212,6 +199,7 @@ class LinkedWorker implements Worker {
     return this.#registration.capacity ?? this.#load.capacity;
   }
 
+  /** Notes that something is about to be placed there; the function ends that. */
   begin(): () => void {
     const load = this.#load;
     if (this.#countedWith !== load) this.#begun = this.#underWay;

@@ -181,7 +181,6 @@ function sendFile(
 const hasTag = (header: string | undefined, tag: string): boolean =>
   (header ?? '').split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')));
 
-/** Dependencies of signing in and out. */
 export interface SessionOptions {
   readonly access: Access;
   readonly admission: Pick<Admission, 'finish'>;

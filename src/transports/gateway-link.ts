@@ -1,7 +1,6 @@
 import type { Socket } from 'socket.io';
 import type { z } from 'zod';
 
-import type { Role } from '../core/principal.js';
 import { linkSizeOf, SendWindow } from '../core/cluster/credit.js';
 import {
   accepted,
@@ -16,14 +15,12 @@ import {
   ticketMessage,
 } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
 import type { EventName, EventPayload } from '../core/protocol/results.js';
 import type { SecretMask } from '../core/secrets.js';
 import type { Caller, EventSink, Marks } from '../services/registry/caller.js';
-import type { Services } from '../services/services.js';
 import { endConnection } from './connection.js';
 import { dispatch, type Reply } from './dispatch.js';
-import type { Tickets } from './link-server.js';
+import type { LinkServerOptions } from './link-server.js';
 
 /** An event on its way to the node of a client. */
 interface OutgoingEvent {
@@ -40,7 +37,6 @@ const MIN_TEXT = 1024;
 /** Half of a character, which UTF-8 cannot have. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Dependencies of a sink. */
 interface RelaySinkOptions {
   /** Id of the client at its own node. */
   readonly client: string;
@@ -104,22 +100,6 @@ export class RelaySink implements EventSink {
   }
 }
 
-/** Dependencies of `GatewayLink`. */
-interface GatewayLinkOptions {
-  readonly services: Services;
-  /** Name of the node at the other end. */
-  readonly gateway: string;
-  /** Name of this node. */
-  readonly ownNode: string;
-  readonly localRole: Role;
-  /** See `accepted`. */
-  readonly isOwnDaemon: boolean;
-  readonly windowBytes: number;
-  /** Where requests over HTTP find their clients. */
-  readonly tickets: Tickets;
-  readonly log: Log;
-}
-
 /** A client of the other node. */
 interface Client {
   readonly caller: Caller;
@@ -128,13 +108,16 @@ interface Client {
 
 /** One open link from a gateway: the requests and events of its clients. */
 export class GatewayLink {
-  readonly #options: GatewayLinkOptions;
+  readonly #options: LinkServerOptions;
+  /** Name of the node at the other end. */
+  readonly #gateway: string;
   readonly #socket: Socket;
   readonly #clients = new Map<string, Client>();
   readonly #ended = new AbortController();
 
-  constructor(socket: Socket, options: GatewayLinkOptions) {
+  constructor(socket: Socket, gateway: string, options: LinkServerOptions) {
     this.#socket = socket;
+    this.#gateway = gateway;
     this.#options = options;
     this.#on('client', clientMessage, ({ client, ...about }) => {
       this.#add(client, about);
@@ -151,7 +134,7 @@ export class GatewayLink {
     this.#on('request', requestMessage, (request, acknowledge) => this.#answer(request, acknowledge));
     this.#on('ticket', ticketMessage, ({ caller, is_encrypted: isEncrypted }, acknowledge) => {
       const admitted = { caller: this.#callerOf(caller), isEncrypted, ended: this.#ended.signal };
-      acknowledge?.({ ticket: options.tickets.issue(admitted) });
+      acknowledge?.({ ticket: options.http.tickets.issue(admitted) });
     });
     this.#on('drain', drainMessage, ({ drain }, acknowledge) => {
       options.services.cluster.setDraining(drain);
@@ -161,7 +144,7 @@ export class GatewayLink {
       acknowledge?.(options.services.sessions.held());
     });
     socket.once('disconnect', () => {
-      this.#ended.abort(new AdapterError('NODE_LOST', `the link to the gateway ${options.gateway} has broken`));
+      this.#ended.abort(new AdapterError('NODE_LOST', `the link to the gateway ${gateway} has broken`));
       for (const client of [...this.#clients.keys()]) this.#remove(client);
     });
   }
@@ -180,12 +163,12 @@ export class GatewayLink {
 
   #add(client: string, about: RelayedClient): void {
     if (this.#clients.has(client)) return;
-    const { services, gateway, ownNode: node, windowBytes } = this.#options;
+    const { services, identity, windowBytes } = this.#options;
     const sink = new RelaySink({
       client,
-      node,
+      node: identity.node,
       // The same client may come over a new link before the end of the old one is known.
-      id: `${gateway}.${this.#socket.id}.${client}`,
+      id: `${this.#gateway}.${this.#socket.id}.${client}`,
       windowBytes,
       takesText: about.takes_text === true,
       mask: services.secrets.value,
@@ -206,7 +189,8 @@ export class GatewayLink {
   }
 
   #callerOf({ principal, from = 'unknown' }: RelayedClient): Caller {
-    const { gateway: node, localRole, isOwnDaemon } = this.#options;
+    const { localRole, isOwnDaemon } = this.#options;
+    const node = this.#gateway;
     return {
       principal: accepted(principal, { node, localRole, isOwnDaemon }),
       sink: undefined,
@@ -237,7 +221,7 @@ export class GatewayLink {
       const { services, log } = this.#options;
       acknowledge?.(await dispatch({ services, log, trace }, name, payload, caller));
     } catch (error) {
-      this.#options.log.error('an answer could not be given', { node: this.#options.gateway, error: String(error) });
+      this.#options.log.error('an answer could not be given', { node: this.#gateway, error: String(error) });
       acknowledge?.(errorReply('internal error; the log of the node has the details', 'INTERNAL'));
     }
   }

@@ -102,8 +102,7 @@ const HEADERS_TIMEOUT_MS = 5000;
 /** How long an idle connection is kept, in milliseconds: longer than gateways use it. */
 const KEPT_MS = 60_000;
 
-/** Dependencies of `LinkServer`. */
-interface LinkServerOptions {
+export interface LinkServerOptions {
   readonly services: Services;
   readonly identity: LinkIdentity;
   readonly labels: Readonly<Record<string, string>>;
@@ -115,7 +114,7 @@ interface LinkServerOptions {
   readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined;
   readonly windowBytes: number;
   readonly localRole: Role;
-  /** Whether the gateway is the daemon whose sessions this process holds. */
+  /** Whether the gateway is the daemon whose sessions this process holds: see `accepted`. */
   readonly isOwnDaemon: boolean;
   readonly maxMessageBytes: number;
   /** What clients of gateways ask for over HTTP. */
@@ -219,7 +218,7 @@ export class LinkServer implements AsyncDisposable {
     const { node, nonce: dialling } = parsed.data;
     const proof = secret.prove('dialled', { dialling, dialled }, identity);
     void socket.join(ADMITTED);
-    new GatewayLink(socket, { ...this.#options, ...this.#options.http, gateway: node, ownNode: identity.node });
+    new GatewayLink(socket, node, this.#options);
     log.info('a gateway is connected', { node });
     services.audit.record({ event: 'connected', from: `node ${node}` });
     acknowledge({ ...identity, proof, labels, load: services.cluster.load() });

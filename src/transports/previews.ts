@@ -78,7 +78,6 @@ function unreachable({ address, port }: PortConnection, cause: unknown): Adapter
 /** Longest path that is recorded, in characters. */
 const MAX_RECORDED = 200;
 
-/** Dependencies of previews. */
 interface PreviewOptions {
   readonly services: Services;
   readonly authentication: HttpAuthentication;
@@ -154,7 +153,6 @@ async function forward(
 const PATH = '/v1/sessions/:session/ports/:port';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Dependencies of the endpoint. */
 interface PreviewEndpointOptions extends PreviewOptions {
   readonly patientRequests: PatientRequests;
 }
@@ -226,7 +224,6 @@ export class PreviewEndpoint {
 /** Longest time for the answer to an upgrade, in milliseconds. A client that goes meanwhile is not noticed. */
 const ANSWER_MS = 30_000;
 
-/** Dependencies of upgrades. */
 interface UpgradeOptions extends PreviewOptions {
   /** Undefined where only nodes connect, which have applied their own. */
   readonly originPolicy: OriginPolicy | undefined;

@@ -20,7 +20,6 @@ import { beginConnection, endConnection, onAccessEnd } from './connection.js';
 import { dispatch, refuseOversized, type Reply } from './dispatch.js';
 import { refuseConnection, refuseRequest } from './http/refused-connection.js';
 
-/** Dependencies of the handshake. */
 interface HandshakeOptions {
   readonly access: Access;
   readonly admission: Admission;
@@ -296,7 +295,6 @@ function pendingBytesOf(socket: Socket): number {
 /** Longest wait for the answers to requests that the shutdown has ended, in milliseconds. */
 const LAST_ANSWERS_MS = 300;
 
-/** Dependencies of the transport. */
 interface SocketIoOptions extends Omit<OriginPolicy, 'takesPages'> {
   readonly services: Services;
   /** The server that clients connect to. This transport neither starts nor stops it. */

@@ -21,7 +21,6 @@ export type LinkedCaller = Caller & { readonly sink: EventSink };
  */
 export type LinkState = 'live' | 'resting' | 'suspect' | 'lost';
 
-/** Dependencies of a link. */
 export interface LinkOptions {
   /** Name of the worker. */
   readonly node: string;

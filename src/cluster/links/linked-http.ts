@@ -18,7 +18,6 @@ const TICKET_TIMEOUT_MS = 2000;
 /** How long a connection is kept for the next request, in milliseconds: less than the worker keeps it. */
 const KEPT_MS = 10_000;
 
-/** Dependencies of `LinkedHttp`. */
 export interface LinkedHttpOptions {
   /** Name of the worker. */
   readonly node: string;

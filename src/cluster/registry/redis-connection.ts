@@ -67,7 +67,6 @@ const MAX_PAUSE_MS = 1000;
 /** What ioredis says of a command without an answer. */
 const TIMED_OUT = 'Command timed out';
 
-/** Dependencies of `RedisConnection`. */
 export interface RedisConnectionOptions {
   /** `redis:` or `rediss:`, with its password. Never shown. */
   readonly url: string;

@@ -13,7 +13,6 @@ import type {
   NodeLease,
   PlaceWish,
   RegisteredWorker,
-  Registry,
   RegistryView,
   Reservation,
 } from './registry.js';
@@ -199,40 +198,43 @@ const registeredSchema = z.object({
   capacity: z.int().optional(),
 });
 
-/** Dependencies of `RedisRegistry`. */
-export interface RedisRegistryOptions {
-  readonly connection: RedisConnection;
-  readonly leaseMs: number;
-  readonly log: Log;
-}
-
 /**
- * The registry in Redis. Its keys, after the prefix:
+ * What all nodes of a cluster share, in Redis: which nodes there are, and what must happen once among all of them. Every method
+ * but the getter rejects with REGISTRY_UNAVAILABLE, within about a second, when Redis does not answer; at once while it is known
+ * not to. The keys, after the prefix:
  * - `nodes`: a sorted set of the names of nodes, by the end of their leases;
  * - `node:NAME`: a lease (JSON), which expires;
  * - `registered`: a hash of the workers that were registered, by name (JSON), with the epoch of the hash;
  * - `sessions:NODE`, `owner:PRINCIPAL`: sorted sets of the ids of sessions, by the time at which they no longer count;
  * - `cmd:PRINCIPAL:ID`: the node that a command runs on; `shared:PRINCIPAL:ID`: another gateway was told of it.
  */
-export class RedisRegistry implements Registry {
-  readonly #options: RedisRegistryOptions;
+export class RedisRegistry {
   readonly #connection: RedisConnection;
+  readonly #leaseMs: number;
+  readonly #log: Log;
   readonly #placeMs: number;
 
-  constructor(options: RedisRegistryOptions) {
-    this.#options = options;
-    this.#connection = options.connection;
-    this.#placeMs = LEASES_OF_PLACE * options.leaseMs;
+  constructor(connection: RedisConnection, leaseMs: number, log: Log) {
+    this.#connection = connection;
+    this.#leaseMs = leaseMs;
+    this.#log = log;
+    this.#placeMs = LEASES_OF_PLACE * leaseMs;
   }
 
+  /** Why it does not answer; undefined while it does. */
   get problem(): string | undefined {
     return this.#connection.problem;
   }
 
+  /** Calls `listener` whenever it can be reached again, and at the first time. */
   onReachable(listener: () => void): void {
     this.#connection.onReachable(listener);
   }
 
+  /**
+   * Renews the lease of a node, and asserts its sessions and claims.
+   * @returns the lease of another incarnation that has the name at the moment; nothing was written then
+   */
   async beat({ lease, sessions, claims }: Beat): Promise<NodeLease | undefined> {
     const nodeId = nodeIdFrom(lease.node, lease.incarnation);
     const owners = idsByOwner(sessions);
@@ -243,7 +245,7 @@ export class RedisRegistry implements Registry {
       ...[...owners.keys()].map((owner) => this.#ownerKey(owner)),
       ...claims.map((claim) => this.#claimKey(claim)),
     ];
-    const times: readonly number[] = [this.#options.leaseMs, this.#placeMs, CLAIM_SECONDS];
+    const times: readonly number[] = [this.#leaseMs, this.#placeMs, CLAIM_SECONDS];
     const ids = [free, ...owners.values()].map((list) => JSON.stringify(list));
     const args: (string | number)[] = [
       ...[lease.node, lease.incarnation, JSON.stringify(lease)],
@@ -253,6 +255,7 @@ export class RedisRegistry implements Registry {
     return typeof held === 'string' ? this.#leaseFrom(lease.node, held) : undefined;
   }
 
+  /** The lease of a node; undefined when there is none. */
   async find(node: string): Promise<HeldLease | undefined> {
     const key = this.#leaseKey(node);
     const [text, remainingMs] = await this.#connection.send((redis) => Promise.all([redis.get(key), redis.pttl(key)]));
@@ -260,6 +263,7 @@ export class RedisRegistry implements Registry {
     return lease && { lease, remainingMs };
   }
 
+  /** Ends the lease of a node, unless another incarnation has it. */
   async leave(node: string, incarnation: string): Promise<void> {
     await this.#connection.run(LEAVE, [this.#key('nodes'), this.#leaseKey(node)], [node, incarnation]);
   }
@@ -282,21 +286,29 @@ export class RedisRegistry implements Registry {
     };
   }
 
+  /** Keeps a worker for all gateways. */
   async register(worker: RegisteredWorker): Promise<void> {
     const text = JSON.stringify(worker);
     await this.#connection.send((redis) => redis.hset(this.#key('registered'), worker.node, text));
   }
 
+  /**
+   * Writes registered workers back into a registry that has lost them.
+   * @param epoch names its content from now on, unless another gateway has named it already
+   * @returns the epoch that counts
+   */
   async restore(workers: readonly RegisteredWorker[], epoch: string): Promise<string> {
     const entries = workers.flatMap((worker) => [worker.node, JSON.stringify(worker)]);
     return String(await this.#connection.run(RESTORE, [this.#key('registered')], [EPOCH, epoch, ...entries]));
   }
 
+  /** Forgets a registered worker, and ends its lease. */
   async unregister(node: string): Promise<void> {
     await this.#connection.send((redis) => redis.hdel(this.#key('registered'), node));
     await this.leave(node, '');
   }
 
+  /** Takes a place for a session, for two leases; the node asserts it from then on. Exact over all gateways. */
   async reserve({
     candidates,
     labels: wanted,
@@ -315,12 +327,18 @@ export class RedisRegistry implements Registry {
     await this.#connection.run(RELEASE, [this.#key('sessions', nodeId), this.#ownerKey(owner)], [id]);
   }
 
+  /** Notes that a command runs on a node, for ten minutes; gives the node that it was noted for first. */
   async claim(claim: CommandClaim, nodeId: string): Promise<ClaimedPlace> {
     const answer = await this.#connection.run(CLAIM, this.#claimKeys(claim), [nodeId, CLAIM_SECONDS]);
     const [holder, isFirst] = answer as readonly [string, number];
     return { nodeId: holder, isFirst: isFirst === 1 };
   }
 
+  /**
+   * Takes a claim back that was for this node, unless something else was told of it, and may have sent the command there.
+   * @param isUnknownThere the node itself says that it has not run the command: then in any case
+   * @returns whether it was taken back: no node has run the command
+   */
   async unclaim(claim: CommandClaim, nodeId: string, isUnknownThere: boolean): Promise<boolean> {
     return (await this.#connection.run(UNCLAIM, this.#claimKeys(claim), [nodeId, isUnknownThere ? 1 : 0])) === 1;
   }
@@ -359,7 +377,7 @@ export class RedisRegistry implements Registry {
   #read<T>(schema: z.ZodType<T>, text: string, key: string): T | undefined {
     const parsed = schema.safeParse(parse(text));
     if (parsed.success) return parsed.data;
-    this.#options.log.warn('an entry of the registry cannot be read', { key, why: parsed.error.issues[0]?.message });
+    this.#log.warn('an entry of the registry cannot be read', { key, why: parsed.error.issues[0]?.message });
     return undefined;
   }
 }

@@ -39,27 +39,23 @@ return changed and 1 or 0
 `,
 };
 
-/** Dependencies of `RedisTokens`. */
-export interface RedisTokensOptions {
-  readonly connection: RedisConnection;
-  readonly log: Log;
-}
-
 /**
  * The tokens of a cluster in Redis, with hashes of their secrets. Keys, after the prefix: `tokens`, a hash by the ids of
  * tokens (JSON); `tokens:version`; `tokens:first`, set while a node makes the first one.
  */
 export class RedisTokens implements TokenRegistry {
-  readonly #options: RedisTokensOptions;
+  readonly #connection: RedisConnection;
+  readonly #log: Log;
   #channel: RedisChannel | undefined;
 
-  constructor(options: RedisTokensOptions) {
-    this.#options = options;
+  constructor(connection: RedisConnection, log: Log) {
+    this.#connection = connection;
+    this.#log = log;
   }
 
   onChanged(listener: () => void): void {
     const [, channel] = this.#keys;
-    this.#channel ??= this.#options.connection.subscribe(channel);
+    this.#channel ??= this.#connection.subscribe(channel);
     this.#channel.onMessage(listener);
   }
 
@@ -68,29 +64,26 @@ export class RedisTokens implements TokenRegistry {
   }
 
   async pull(known: string | undefined): Promise<PulledTokens | undefined> {
-    const { connection } = this.#options;
     const [tokens, versionKey] = this.#keys;
-    const version = (await connection.send((redis) => redis.get(versionKey))) ?? undefined;
+    const version = (await this.#connection.send((redis) => redis.get(versionKey))) ?? undefined;
     if (version !== undefined && version === known) return undefined;
-    const texts = await connection.send((redis) => redis.hgetall(tokens));
+    const texts = await this.#connection.send((redis) => redis.hgetall(tokens));
     const read = Object.entries(texts).flatMap(([id, text]) => this.#read(id, text));
     return { version, tokens: new Map(read) };
   }
 
   async push(tokens: SharedTokenMap): Promise<void> {
     const entries = [...tokens].flatMap(([id, token]) => [id, JSON.stringify(token)]);
-    await this.#options.connection.run(PUSH, this.#keys, [randomText(VERSION_BYTES), ...entries]);
+    await this.#connection.run(PUSH, this.#keys, [randomText(VERSION_BYTES), ...entries]);
   }
 
   async claimFirst(): Promise<boolean> {
-    const { connection } = this.#options;
-    const key = connection.key('tokens', 'first');
-    return (await connection.send((redis) => redis.set(key, '1', 'EX', FIRST_SECONDS, 'NX'))) === 'OK';
+    const key = this.#connection.key('tokens', 'first');
+    return (await this.#connection.send((redis) => redis.set(key, '1', 'EX', FIRST_SECONDS, 'NX'))) === 'OK';
   }
 
   get #keys(): readonly [string, string] {
-    const { connection } = this.#options;
-    return [connection.key('tokens'), connection.key('tokens', 'version')];
+    return [this.#connection.key('tokens'), this.#connection.key('tokens', 'version')];
   }
 
   #read(id: string, text: string): readonly (readonly [string, SharedToken])[] {
@@ -98,7 +91,7 @@ export class RedisTokens implements TokenRegistry {
       return [[sharedTokenId.parse(id), sharedToken.parse(JSON.parse(text))]];
     } catch (error) {
       // Not that of a node of this cluster: its token does not count.
-      this.#options.log.error('a token in Redis does not count', { id, why: (error as Error).message });
+      this.#log.error('a token in Redis does not count', { id, why: (error as Error).message });
       return [];
     }
   }

@@ -98,50 +98,6 @@ export interface PlaceWish {
 export type Reservation = Candidate | { readonly refused: 'no_room' | 'no_lease' | 'owner_limit' };
 
 /**
- * What all nodes of a cluster share: which nodes there are, and what must happen once among all of them. Every method
- * but the getter rejects with REGISTRY_UNAVAILABLE, within about a second, when the registry does not answer; at once
- * while it is known not to.
- */
-export interface Registry {
-  /** Why it does not answer; undefined while it does. */
-  readonly problem: string | undefined;
-  /** Calls `listener` whenever it can be reached again, and at the first time. */
-  onReachable(listener: () => void): void;
-  /**
-   * Renews the lease of a node, and asserts its sessions and claims.
-   * @returns the lease of another incarnation that has the name at the moment; nothing was written then
-   */
-  beat(beat: Beat): Promise<NodeLease | undefined>;
-  /** The lease of a node; undefined when there is none. */
-  find(node: string): Promise<HeldLease | undefined>;
-  /** Ends the lease of a node, unless another incarnation has it. */
-  leave(node: string, incarnation: string): Promise<void>;
-  read(): Promise<RegistryView>;
-  /** Keeps a worker for all gateways. */
-  register(worker: RegisteredWorker): Promise<void>;
-  /**
-   * Writes registered workers back into a registry that has lost them.
-   * @param epoch names its content from now on, unless another gateway has named it already
-   * @returns the epoch that counts
-   */
-  restore(workers: readonly RegisteredWorker[], epoch: string): Promise<string>;
-  /** Forgets a registered worker, and ends its lease. */
-  unregister(node: string): Promise<void>;
-  /** Takes a place for a session, for two leases; the node asserts it from then on. Exact over all gateways. */
-  reserve(wish: PlaceWish): Promise<Reservation>;
-  /** Gives a place back. */
-  release(nodeId: string, session: HeldSession): Promise<void>;
-  /** Notes that a command runs on a node, for ten minutes; gives the node that it was noted for first. */
-  claim(claim: CommandClaim, nodeId: string): Promise<ClaimedPlace>;
-  /**
-   * Takes a claim back that was for this node, unless something else was told of it, and may have sent the command there.
-   * @param isUnknownThere the node itself says that it has not run the command: then in any case
-   * @returns whether it was taken back: no node has run the command
-   */
-  unclaim(claim: CommandClaim, nodeId: string, isUnknownThere: boolean): Promise<boolean>;
-}
-
-/**
  * The error of a request that needs the registry while it does not answer.
  * @param about `node`: name of the node that is to be found there
  */

@@ -115,7 +115,6 @@ export interface ListedModel {
   readonly driver: string;
 }
 
-/** Dependencies of `Completions`. */
 interface CompletionsOptions {
   /** Undefined without a file of models: then every tool is a model with its own name, in the workspace. */
   readonly registry: () => ModelRegistry | undefined;

@@ -37,7 +37,7 @@ export async function fetchFor(maxBytes: number, options = NO_TIMEOUTS): Promise
   const dispatcher = new Agent(options);
   return async (input, init) => {
     const request = { ...init, redirect: 'error', dispatcher } as RequestInit;
-    const { status, statusText, headers, body } = await send(input as string | URL, request);
+    const { status, statusText, headers, body } = await send(input, request);
     const bounded = (body as ReadableStream<Uint8Array> | null)?.pipeThrough(byteLimit(maxBytes)) ?? null;
     return new Response(bounded, { status, statusText, headers: [...headers] });
   };

@@ -124,7 +124,6 @@ interface RunEnd extends Pick<RunFacts, 'cause' | 'exitCode' | 'stderr'> {
   readonly outcome: CommandOutcome;
 }
 
-/** Dependencies of `ShellProviders`. */
 interface ShellProvidersOptions {
   readonly oneShots: OneShotRunner;
   readonly spoolDirectory: string;

@@ -51,7 +51,6 @@ function answerOf(error: AdapterError) {
 /** Refused connections that may wait for their peers to read the answer; further ones are closed without one. */
 const MAX_LINGERING = 1024;
 
-/** Dependencies of the gate. */
 interface GateOptions {
   readonly admission: Admission;
   /** True when the server speaks TLS: a refused connection is closed without an answer. */

@@ -96,7 +96,6 @@ const CORS: FastifyCorsOptions = {
   strictPreflight: false,
 };
 
-/** Dependencies of the routes. */
 export interface RouteOptions {
   readonly readiness: Readiness;
   /** Metrics served at `/metrics`; undefined disables the route. */

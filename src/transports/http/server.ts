@@ -1,16 +1,23 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createNetServer,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
+import { dirname } from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
 
+import { AdapterError } from '../../core/errors.js';
 import type { Admission } from '../../services/access/admission.js';
 import { gateConnections } from './refused-connection.js';
 import type { PatientRequests } from './http-requests.js';
 import { buildRoutes, type RouteOptions } from './routes.js';
-import { listenOnUnixSocket } from './unix-socket.js';
 
 /** Timeout of a whole request, in milliseconds: Node.js would let a slow client hold a connection for five minutes. */
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -19,7 +26,6 @@ const CHECK_INTERVAL_MS = 1000;
 /** Time for connections to close on their own at shutdown, in milliseconds: local clients need no more. */
 const LAST_BYTES_MS = 250;
 
-/** Dependencies of the HTTP server. */
 export interface HttpOptions extends RouteOptions {
   /** An address of this machine, or `localhost`. */
   readonly host: string;
@@ -130,4 +136,63 @@ function makeServer({ tls, handshakeTimeoutMs }: HttpOptions, handler: RequestLi
   // Node.js would wait two minutes for the end of a TLS handshake.
   const secure = { ...limits, handshakeTimeout: limits.headersTimeout };
   return createTlsServer({ ...secure, cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, handler);
+}
+
+/** Longest path of a socket, in bytes: the capacity of `sun_path` without the NUL (unix(7)). */
+const MAX_PATH_BYTES = 107;
+
+/**
+ * Listens on a Unix socket that only this user can open. Removes a stale socket of a killed daemon.
+ * @throws AdapterError BAD_DIRECTORY when other users can enter its directory; EADDRINUSE when another program listens
+ *   on it
+ */
+async function listenOnUnixSocket(path: string, onConnection: (connection: Socket) => void): Promise<NetServer> {
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    throw new AdapterError(
+      'BAD_DIRECTORY',
+      `socketio.unix_socket: a socket's path has at most ${MAX_PATH_BYTES} bytes: ${path}`,
+    );
+  }
+  preparePrivate(dirname(path));
+  const server = createNetServer({ allowHalfOpen: true }, onConnection);
+  try {
+    await listen(server, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || (await isAnswered(path))) throw error;
+    rmSync(path);
+    await listen(server, path);
+  }
+  chmodSync(path, 0o600);
+  return server;
+}
+
+async function listen(server: NetServer, path: string): Promise<void> {
+  server.listen(path);
+  await once(server, 'listening');
+}
+
+/**
+ * Creates the directory, or checks that no other user can enter it: between bind and chmod the socket is open to all
+ * users.
+ */
+function preparePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = statSync(folder);
+  if (uid === process.getuid?.() && (mode & 0o077) === 0) return;
+  const message = `socketio.unix_socket: others can enter ${folder}; give the socket a folder of its own with mode 700`;
+  throw new AdapterError('BAD_DIRECTORY', message, { details: { directory: folder } });
+}
+
+/** True when a process listens on the socket, or the path is not a socket. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code !== 'ECONNREFUSED' || !statSync(path).isSocket());
+    });
+  });
 }

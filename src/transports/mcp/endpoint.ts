@@ -21,7 +21,6 @@ const INVALID_REQUEST = -32_600;
 /** Time after which the headers of an answer are sent even if it has no content yet, in milliseconds. A quick answer needs one write then. */
 const HEADERS_AFTER_MS = 20;
 
-/** Dependencies of the endpoint. */
 interface McpEndpointOptions {
   readonly services: Services;
   /** Version of the adapter. */

@@ -15,10 +15,9 @@ import {
 import type { Role } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { rolesFor } from '../../core/protocol/permissions.js';
-import { parseArguments } from '../../core/tools/call-arguments.js';
 import { findTool, TOOL_SETS, toolInstructions } from '../../core/tools/tools.js';
 import type { ToolSet } from '../../core/tools/tool-sets.js';
-import type { Tool } from '../../core/tools/tool.js';
+import { parseArguments, type Tool } from '../../core/tools/tool.js';
 import type { TraceCarrier } from '../../core/traces.js';
 import type { StartDirectory } from './start-directory.js';
 import {

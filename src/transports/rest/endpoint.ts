@@ -169,7 +169,6 @@ const withDefaults = (defaults: Fields | undefined, payload: unknown): unknown =
     ? { ...defaults, ...(payload as object | null) }
     : payload;
 
-/** Dependencies of the endpoint. */
 export interface RestEndpointOptions {
   readonly services: Services;
   readonly authentication: RequestAuthentication;

@@ -277,7 +277,6 @@ const TO_BE_CONFIRMED = 403;
 /** A file here, one of another node, or what is to be confirmed. */
 type Found = Download | HttpAnswer | Answer<'read_file'>;
 
-/** Dependencies of the endpoint. */
 export interface FileEndpointOptions {
   readonly services: Services;
   readonly authentication: HttpAuthentication;

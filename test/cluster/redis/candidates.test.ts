@@ -40,8 +40,8 @@ const idOf = (name: string): string => `${name}-${INCARNATION}`;
 /** A gateway without clients: what it reserves with, under keys of this test's own. */
 async function connectTo(prefix: string) {
   const connection = await RedisConnection.open({ url: redis.url, prefix, onError: () => undefined, log: SILENT });
-  const registry = new RedisRegistry({ connection, leaseMs: LEASE_MS, log: SILENT });
-  const places = new SharedPlaces({ registry, ownNode: 'gate', maxSessions: () => 10_000, log: SILENT });
+  const registry = new RedisRegistry(connection, LEASE_MS, SILENT);
+  const places = new SharedPlaces(registry, 'gate', () => 10_000, SILENT);
   return { registry, places, [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose]() };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseArguments } from '../../../../src/core/tools/call-arguments.js';
+import { parseArguments } from '../../../../src/core/tools/tool.js';
 import { findTool } from '../../../../src/core/tools/tools.js';
 
 const parse = (name: string, args: unknown) => parseArguments(findTool(name)!, args);
