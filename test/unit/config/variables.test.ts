@@ -78,7 +78,8 @@ describe('a variable in a file', () => {
   });
 
   it('is a number where one belongs in an entry of a mapping, and text elsewhere in it', () => {
-    const text = 'llm: { shell_providers: { mine: { command: "${PORT}", args: ["${PORT}"], concurrency: "${RUNS}" } } }';
+    const text =
+      'llm: { shell_providers: { mine: { command: "${PORT}", args: ["${PORT}"], concurrency: "${RUNS}" } } }';
     const { mine } = load(text, { env: { ...ENV, RUNS: '3' } }).llm.shellProviders;
     expect(mine).toMatchObject({ command: '9000', args: ['9000'], concurrency: 3 });
   });
