@@ -65,7 +65,7 @@ module.exports = {
     layer('cli-stands-outside', '^src/cli/', [
       '^src/(core|config|cli|client|doctor)/',
       '^src/policy\\.ts$',
-      '^src/(app/app|app/detach/(detach|holder-directory)|logging/logging)\\.ts$',
+      '^src/(app/(app|detach)|cluster/holder-directory|logging/logging)\\.ts$',
       '^src/services/access/token-files',
       '^src/engine/audit/(files|verify)',
       '^src/engine/platform/(choose-platform|linux/process-table)',

@@ -7,38 +7,25 @@ import { DashboardLinks, PageTokens } from '../services/access/dashboard-links.j
 import { SharedTokens } from '../services/access/shared-tokens.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import { type TokenChange, TokenStore } from '../services/access/token-store.js';
-import type { Services } from '../services/services.js';
-
-import type { Detachment } from './detach/detach.js';
+import type { RuntimeContext } from './context.js';
 import type { Engine } from './engine.js';
-import type { RuntimeContext } from './runtime-context.js';
-
-/** The services that decide who is served. */
-export type AccessServices = Pick<Services, 'access' | 'admission' | 'peers' | 'refusals' | 'tokens' | 'links'>;
 
 /** Builds authentication, authorisation and admission; creates the first token at the first start. */
-export async function buildAccess(
-  { launcher }: Engine,
-  context: RuntimeContext,
-  detachment: Detachment | undefined,
-): Promise<AccessServices> {
-  const { configuration, audit, metrics, log, closers, platform } = context;
+export async function buildAccess({ launcher }: Engine, context: RuntimeContext) {
+  const { configuration, audit, metrics, log, closers, platform, detachment } = context;
   const { auth, socketio, http } = configuration();
   const peers = new Peers(platform.peers);
   const refusals = new Refusals({ audit, metrics, log: log('access') });
   const hasSandboxes = () => launcher.hasSharedNetwork || (detachment?.as === 'daemon' && detachment.mayHaveSandboxes);
   const noteEnd = (id: string) => {
-    entrance.noteTokenEnd(id);
+    access.noteTokenEnd(id);
   };
   const { files, store } = await openTokens(context, noteEnd);
   const links = new DashboardLinks({ isServed: http.dashboard, endOfToken: (id) => store.endOf(id) });
-  const pages = new PageTokens(audit, noteEnd);
-  closers.push(() => {
-    pages[Symbol.dispose]();
-  });
-  const entrance = new Access({ mode: auth.mode, tokens: store, links, pages, peers, refusals, hasSandboxes });
+  const pages = closers.use(new PageTokens(audit, noteEnd));
+  const access = new Access({ mode: auth.mode, tokens: store, links, pages, peers, refusals, hasSandboxes });
   return {
-    access: entrance,
+    access,
     admission: new Admission({ ...socketio, peers, refusals }),
     peers,
     refusals,
@@ -47,12 +34,7 @@ export async function buildAccess(
   };
 }
 
-interface OpenTokens {
-  readonly files: TokenFiles;
-  readonly store: TokenStore;
-}
-
-async function openTokens(context: RuntimeContext, onEnd: (tokenId: string) => void): Promise<OpenTokens> {
+async function openTokens(context: RuntimeContext, onEnd: (tokenId: string) => void) {
   const { configuration, audit, log: logs, closers } = context;
   const log = logs('access');
   const files = new TokenFiles(configuration().adapter.stateDirectory);
@@ -71,9 +53,7 @@ async function openTokens(context: RuntimeContext, onEnd: (tokenId: string) => v
       store.refresh();
     };
   }
-  closers.push(() => {
-    store[Symbol.dispose]();
-  });
+  closers.use(store);
   return { files, store };
 }
 
@@ -84,14 +64,15 @@ async function shareTokens(
 ): Promise<SharedTokens | undefined> {
   const { cluster, adapter } = configuration();
   if (!shared || cluster.role === 'worker' || cluster.tokens === 'files') return undefined;
-  const tokens = new SharedTokens({
-    files,
-    stateDirectory: adapter.stateDirectory,
-    registry: shared.tokens,
-    graceMs: cluster.tokenGraceMs,
-    log: log('access'),
-  });
-  closers.push(() => tokens[Symbol.asyncDispose]());
+  const tokens = closers.use(
+    new SharedTokens({
+      files,
+      stateDirectory: adapter.stateDirectory,
+      registry: shared.tokens,
+      graceMs: cluster.tokenGraceMs,
+      log: log('access'),
+    }),
+  );
   await tokens.start();
   return tokens;
 }

@@ -12,19 +12,23 @@ import { incarnationFrom, nodeIdFrom } from '../core/cluster/address.js';
 import { AdapterError } from '../core/errors.js';
 import { ID_BYTES, NODE_NAME } from '../core/ids.js';
 import { randomBytes } from '../engine/system/random.js';
+import type { Access } from '../services/access/access.js';
 import { LinkSecret } from '../services/access/dashboard-links.js';
 import { type ClusterPort, NO_CLUSTER, type Rival } from '../services/cluster-port.js';
+import type { Executions } from '../services/executions.js';
+import type { Connections } from '../services/registry/caller.js';
 import type { CommandRegistry } from '../services/registry/command-registry.js';
 import type { Services } from '../services/services.js';
+import type { Sessions } from '../services/sessions/sessions.js';
 import { PrometheusMetrics } from '../transports/http/prometheus.js';
 import { PatientRequests } from '../transports/http/http-requests.js';
 import { type LinkHttp, LinkServer, metricsForDaemon, Tickets } from '../transports/link-server.js';
 import { OpenAiEndpoint } from '../transports/openai.js';
 import { forwardUpgrades, PreviewEndpoint } from '../transports/previews.js';
 import { FileEndpoint } from '../transports/rest/files.js';
+import type { RuntimeContext } from './context.js';
 import type { Engine } from './engine.js';
-import { quotaLimits } from './limits.js';
-import type { RuntimeContext } from './runtime-context.js';
+import { quotaLimits } from './settings.js';
 
 /** Builds what a worker serves over HTTP for the clients of gateways: what goes through a link serves the rest. */
 function buildLinkHttp(services: Services, { configuration, metrics, log }: RuntimeContext): LinkHttp {
@@ -32,11 +36,10 @@ function buildLinkHttp(services: Services, { configuration, metrics, log }: Runt
   const { openai, rest } = http;
   const tickets = new Tickets();
   const patientRequests = new PatientRequests();
-  const common = { services, authentication: tickets, patientRequests };
-  const previews = { ...common, log: log('previews') };
+  const previews = { services, authentication: tickets, patientRequests, log: log('previews') };
   const endpoints = [
-    ...(openai ? [new OpenAiEndpoint(common.services, common.authentication, log('openai'))] : []),
-    ...(rest ? [new FileEndpoint({ ...common, log: log('rest') })] : []),
+    ...(openai ? [new OpenAiEndpoint(services, tickets, log('openai'))] : []),
+    ...(rest ? [new FileEndpoint({ ...previews, log: log('rest') })] : []),
     new PreviewEndpoint(previews),
   ];
   return {
@@ -82,40 +85,45 @@ function nameFrom(machine: string): string {
   return NODE_NAME.test(name) ? name : 'node';
 }
 
-/** The parts of the daemon that its cluster shows or asks. */
-interface Shown extends Pick<Services, 'access' | 'sessions' | 'executions' | 'connections'> {
-  readonly commands: CommandRegistry;
+/** What the cluster shows of the daemon, or asks it. */
+interface Shown {
+  readonly access: Access;
+  readonly connections: Connections;
+  readonly sessions: Sessions;
+  readonly executions: Executions;
+  readonly registry: CommandRegistry;
 }
 
 /** Builds what knows the other nodes. */
-export function buildCluster({ instance }: Engine, parts: Shown, context: RuntimeContext): ClusterPort {
-  const { access, connections } = parts;
+export function buildCluster({ instance }: Engine, shown: Shown, context: RuntimeContext): ClusterPort {
+  const { access, connections } = shown;
   const { node, shared, configuration, version, log, closers, traces, metrics } = context;
   if (!node) return NO_CLUSTER;
   const { cluster } = configuration();
   const identity = identityOf(node, instance, version);
   const registry = shared?.registry;
   const { role } = cluster;
-  const work = role === 'gateway' ? NO_WORK : ownWork(parts, context, identity.node);
+  const work = role === 'gateway' ? NO_WORK : ownWork(shown, context, identity.node);
   if (role === 'worker') {
     const joined = { identity, work, role, leaseMs: cluster.leaseMs, log: log('cluster') };
     return new WorkerNode(identity, work, registry && new Membership({ ...joined, registry }));
   }
-  const { secret, tls } = credentialsOf(configuration());
-  const about = { identity, role, work, secret, tls, leaseMs: cluster.leaseMs };
-  const maxSessions = () => quotaLimits(configuration()).maxSessions;
-  const isOneMachine = configuration().adapter.detach;
-  const gateway = new Gateway({
-    ...about,
-    isOneMachine,
-    registry,
-    maxSessions,
-    connections,
-    traces,
-    metrics,
-    log: log('cluster'),
-  });
-  closers.push(() => gateway[Symbol.asyncDispose]());
+  const gateway = closers.use(
+    new Gateway({
+      identity,
+      role,
+      work,
+      ...credentialsOf(configuration()),
+      leaseMs: cluster.leaseMs,
+      isOneMachine: configuration().adapter.detach,
+      registry,
+      maxSessions: () => quotaLimits(configuration()).maxSessions,
+      connections,
+      traces,
+      metrics,
+      log: log('cluster'),
+    }),
+  );
   access.onTokenEnd((id, where) => {
     if (where === 'here') gateway.endAccess(id);
   });
@@ -123,7 +131,7 @@ export function buildCluster({ instance }: Engine, parts: Shown, context: Runtim
 }
 
 /** What a node runs that has sessions. */
-function ownWork({ sessions, executions, commands }: Shown, { configuration }: RuntimeContext, node: string): OwnWork {
+function ownWork({ sessions, executions, registry }: Shown, { configuration }: RuntimeContext, node: string): OwnWork {
   const { cluster } = configuration();
   return new OwnWork({
     node,
@@ -136,7 +144,7 @@ function ownWork({ sessions, executions, commands }: Shown, { configuration }: R
     }),
     held: () => ({
       sessions: sessions.held(),
-      claims: commands.runningByOwnId().map((claim) => ({ ...claim, owner: idElsewhere(claim.owner, node) })),
+      claims: registry.runningByOwnId().map((claim) => ({ ...claim, owner: idElsewhere(claim.owner, node) })),
     }),
   });
 }
@@ -179,21 +187,22 @@ async function listenForNodes(
   const { node, configuration, version, log, closers } = context;
   const { cluster, socketio } = configuration();
   if (!node) throw new AdapterError('INTERNAL', 'a daemon alone has no links');
-  const server = new LinkServer({
-    services,
-    identity: identityOf(node, instance, version),
-    labels: cluster.labels,
-    ...credentialsOf(configuration()),
-    host: cluster.linkHost,
-    port: cluster.linkPort,
-    windowBytes: cluster.windowBytes,
-    localRole: cluster.localRole,
-    isOwnDaemon: configuration().daemon !== undefined,
-    maxMessageBytes: socketio.maxMessageBytes,
-    http: buildLinkHttp(services, context),
-    log: log('cluster'),
-  });
-  closers.push(() => server[Symbol.asyncDispose]());
+  const server = closers.use(
+    new LinkServer({
+      services,
+      identity: identityOf(node, instance, version),
+      labels: cluster.labels,
+      ...credentialsOf(configuration()),
+      host: cluster.linkHost,
+      port: cluster.linkPort,
+      windowBytes: cluster.windowBytes,
+      localRole: cluster.localRole,
+      isOwnDaemon: configuration().daemon !== undefined,
+      maxMessageBytes: socketio.maxMessageBytes,
+      http: buildLinkHttp(services, context),
+      log: log('cluster'),
+    }),
+  );
   const { address, port } = await server.listen();
   log('cluster').info('listening for gateways', { address, port });
   const url = linkUrlOf(configuration(), port);

@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 import { makeDirectory } from '../files/make-directory.js';
 import { type Configuration, withDaemon } from './model/configuration.js';
-import { configurationError } from './model/problems.js';
+import { configurationError, valueAt, withValueAt } from './model/problems.js';
+import { listRestartKeys } from './model/settings.js';
 import { quote } from './read/environment-variables.js';
 
 /** Whether a daemon runs commands itself: a gateway has other nodes run them. */
@@ -127,3 +130,101 @@ export async function ensureWorkspace(configuration: Configuration): Promise<voi
     throw configurationError('adapter.workspace_directory', message, { file: configuration.file, cause });
   }
 }
+
+/** Result of reading the configuration again. */
+interface Reload {
+  readonly configuration: Configuration;
+  /** Names of the changed settings that take effect at the next start. */
+  readonly waiting: readonly string[];
+}
+
+/**
+ * Merges a new configuration into the one at the start: everything may change except the values that sockets, shells
+ * and files were created with. These are kept, so that no part of the daemon reports or uses a value that is not in
+ * effect.
+ */
+export function reload(started: Configuration, next: Configuration): Reload {
+  const keys = listRestartKeys();
+  const kept = keys.reduce((merged, { codePath }) => withValueAt(merged, codePath, valueAt(started, codePath)), next);
+  return {
+    configuration: {
+      ...kept,
+      childEnvironment: started.childEnvironment,
+      logging: { ...next.logging, logFilePath: logPath(started, next) },
+    },
+    waiting: keys
+      .filter(({ codePath }) => !isDeepStrictEqual(valueAt(started, codePath), valueAt(next, codePath)))
+      .map(({ path }) => path.join('.')),
+  };
+}
+
+/**
+ * The log file can change while the daemon runs, unless only its default changes, which follows the state directory:
+ * that takes effect at the next start.
+ */
+function logPath(started: Configuration, next: Configuration): string {
+  const { logFilePath } = next.logging;
+  const isDefault = dirname(logFilePath) === next.adapter.stateDirectory;
+  return isDefault ? join(started.adapter.stateDirectory, basename(logFilePath)) : logFilePath;
+}
+
+/** Name of a daemon whose sessions are held by other processes, as these see it. */
+const DAEMON_NODE = 'daemon';
+
+/** Everything that one holder may carry: its own limits are those of the configuration. */
+const UNBOUNDED = 1_000_000;
+
+/** The configuration of a daemon that passes its requests on to its holders, as a gateway does to workers. */
+export const asDaemon = (configuration: Configuration, secretFile: string): Configuration => ({
+  ...configuration,
+  cluster: { ...linked(configuration, secretFile), role: 'gateway', name: DAEMON_NODE },
+});
+
+/** Files of a holder. */
+interface HolderFiles {
+  /** The secret that it shares with its daemon. */
+  readonly secret: string;
+  readonly log: string;
+  readonly audit: string;
+}
+
+/** The configuration of a holder: it serves the daemon alone, and has files of its own. */
+export const asHolder = (configuration: Configuration, name: string, files: HolderFiles): Configuration => ({
+  ...configuration,
+  cluster: { ...linked(configuration, files.secret), role: 'worker', name },
+  socketio: { ...configuration.socketio, host: '127.0.0.1', port: 0, unixSocket: undefined, tls: undefined },
+  logging: { ...configuration.logging, logFilePath: files.log },
+  audit: { ...configuration.audit, file: files.audit, isFileChosen: true },
+  daemon: configuration,
+});
+
+/** A link over the loopback, which both ends prove to be theirs by the secret. */
+const linked = ({ cluster }: Configuration, secretFile: string): Configuration['cluster'] => ({
+  ...cluster,
+  enabled: true,
+  secretFile,
+  insecureLinks: true,
+  tls: { cert: undefined, key: undefined, ca: undefined },
+  redisUrl: undefined,
+  linkUrl: undefined,
+  linkHost: '127.0.0.1',
+  linkPort: 0,
+  labels: {},
+  capacity: UNBOUNDED,
+  localRole: 'admin',
+});
+
+/**
+ * A text that is equal for holders which would do the same: of one version, with equal values of all settings that only
+ * a start applies, and equal variables for their commands.
+ */
+export function fingerprintOf(configuration: Configuration, version: string): string {
+  const settings = listRestartKeys()
+    .filter(({ path: [section] }) => !OF_THE_DAEMON.has(section ?? ''))
+    .map(({ path, codePath }) => [path.join('.'), valueAt(configuration, codePath)]);
+  const content = JSON.stringify([version, settings, configuration.childEnvironment]);
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Sections whose settings a holder has its own of. */
+const OF_THE_DAEMON: ReadonlySet<string> = new Set(['cluster', 'socketio', 'audit', 'http', 'auth']);

@@ -35,7 +35,6 @@ export interface UserExecution extends Execution, AsyncDisposable {
   readonly launch: UserLaunch;
 }
 
-/** Dependencies of `Executions`. */
 export interface ExecutionsOptions {
   /** For tokens without a user of their own, and for clients without a token. */
   readonly own: Execution;
@@ -225,4 +224,39 @@ export function shellFor(wanted: string | undefined, { pool, launch }: Execution
   if (found) return found;
   const message = `${wanted} is no shell on PATH (${path}): a token with run_as can use those alone`;
   throw new AdapterError('SHELL_NOT_FOUND', message);
+}
+
+/** The workspace of the configuration if the user can enter it, else its home. */
+export async function findWorkspace(launch: UserLaunch, workspace: string): Promise<string> {
+  const { home } = launch.user;
+  if (await launch.canEnter(workspace)) return workspace;
+  if (await launch.canEnter(home)) return home;
+  throw new Error(`it can enter neither the workspace ${workspace} nor its home ${home}`);
+}
+
+/** The drivers of the shells are read by the shells, and the directory of pipes is passed through. */
+export async function assertReadable(launch: UserLaunch, directories: readonly string[]): Promise<void> {
+  for (const directory of directories) {
+    if (await launch.canEnter(directory)) continue;
+    throw new Error(`it cannot enter ${directory}, which its shells need`);
+  }
+}
+
+/** Variables of the daemon's own user that no other user gets. */
+const OWN_VARIABLES: ReadonlySet<string> = new Set(['TMPDIR', 'XDG_RUNTIME_DIR']);
+
+/** Variables as those of the daemon's own shells, with those of a login of the user. */
+export function environmentOf(user: User, env: Readonly<Record<string, string>>): Record<string, string> {
+  const { name, uid, home, shell } = user;
+  const shared = Object.entries(env).filter(([variable]) => !OWN_VARIABLES.has(variable));
+  const runtime = `/run/user/${uid}`;
+  const hasRuntime = statSync(runtime, { throwIfNoEntry: false })?.uid === uid;
+  return {
+    ...Object.fromEntries(shared),
+    HOME: home,
+    USER: name,
+    LOGNAME: name,
+    SHELL: shell,
+    ...(hasRuntime && { XDG_RUNTIME_DIR: runtime }),
+  };
 }

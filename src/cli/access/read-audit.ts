@@ -2,7 +2,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-import { directoryOf } from '../../app/detach/holder-directory.js';
+import { directoryOf } from '../../cluster/holder-directory.js';
 import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import { type AuditQuery, type AuditRecord, matchesQuery, readRecord } from '../../core/audit.js';
 import { listAuditFiles, type ListedFile, listStanding, readLines, sha256 } from '../../engine/audit/files.js';

@@ -1,4 +1,4 @@
-import { allHolderDirectories, type HolderDirectory } from '../../app/detach/holder-directory.js';
+import { allHolderDirectories, type HolderDirectory } from '../../cluster/holder-directory.js';
 import type { Answer } from '../../client/index.js';
 import { choosePlatform, identityLike, isProcess } from '../../engine/platform/choose-platform.js';
 import { type ProcessLaunch, readLaunch } from '../../engine/platform/linux/process-table.js';

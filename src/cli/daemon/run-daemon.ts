@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { type App, type AppDashboard, type AppOptions, startApp } from '../../app/app.js';
-import { detach, type Detached } from '../../app/detach/detach.js';
-import { HolderDirectory } from '../../app/detach/holder-directory.js';
+import { detach, type Detached } from '../../app/detach.js';
+import { HolderDirectory } from '../../cluster/holder-directory.js';
 import type { Configuration } from '../../config/model/configuration.js';
 import { ConfigurationError } from '../../config/model/problems.js';
 import { loadConfiguration } from '../../config/read/load.js';

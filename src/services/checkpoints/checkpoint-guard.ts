@@ -2,26 +2,47 @@ import { basename, dirname, join, relative } from 'node:path';
 
 import type { Principal } from '../../core/principal.js';
 import { findUncovered, type LostFiles, SKIP_REASONS } from '../../core/checkpoints.js';
+import { mayDestroy } from '../../core/confirmation.js';
 import { AdapterError } from '../../core/errors.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { Loss } from '../../core/policy/model.js';
 import { settledWithin } from '../../core/time.js';
 import { realPathOf } from '../../engine/system/local-files.js';
+import type { SaveBefore } from '../confirmations/confirmations.js';
 import { Surroundings } from '../confirmations/failures.js';
 import type { CheckpointGuard, SavedWorkspace } from '../gate/gate-options.js';
-import type { Checkpoints, SavedBefore } from './checkpoints.js';
+import type { SavedBefore } from './checkpoints.js';
+import type { WorkspaceCheckpoints } from './workspace-checkpoints.js';
 
 /** Longest label of a checkpoint, in characters. */
 const MAX_LABEL = 100;
 
 /** The label of a checkpoint that is made before a command. */
-export const labelBefore = ({ command }: Pick<PolicyRequest, 'command'>): string =>
+const labelBefore = ({ command }: Pick<PolicyRequest, 'command'>): string =>
   `before ${command.replaceAll(/\s+/g, ' ').slice(0, MAX_LABEL)}`;
 
-/** Dependencies of `WorkspaceGuard`. */
-export interface WorkspaceGuardOptions {
-  readonly checkpointsOf: (principal: Principal) => Pick<Checkpoints, 'saveBeforeCommand' | 'workspace'>;
+/**
+ * Returns what saves the workspace before an action that may destroy something. One that cannot be saved does not block
+ * the action: it was confirmed, and its result carries a warning.
+ */
+export const saveBefore = (checkpoints: WorkspaceCheckpoints, isWanted: () => boolean): SaveBefore => {
+  return async ({ kind, request, verdict, caller }) => {
+    if ((kind !== 'command' && kind !== 'file') || !isWanted() || !mayDestroy(verdict))
+      return { checkpointId: undefined, warnings: [] };
+    try {
+      const { principal } = caller;
+      const { id } = await checkpoints.of(principal).saveBeforeCommand(labelBefore(request), principal);
+      return { checkpointId: id, warnings: [] };
+    } catch (error) {
+      const message = `the workspace could not be saved before this command: ${(error as Error).message}`;
+      return { checkpointId: undefined, warnings: [{ code: 'NO_CHECKPOINT', message }] };
+    }
+  };
+};
+
+interface WorkspaceGuardOptions {
+  readonly checkpoints: WorkspaceCheckpoints;
   /** How long a command waits for its checkpoint, in milliseconds. */
   readonly timeoutMs: () => number;
 }
@@ -39,8 +60,8 @@ export class WorkspaceGuard implements CheckpointGuard {
     verdict: PolicyVerdict,
     principal: Principal,
   ): Promise<SavedWorkspace | { readonly reason: string }> {
-    const { checkpointsOf, timeoutMs } = this.#options;
-    const checkpoints = checkpointsOf(principal);
+    const { timeoutMs } = this.#options;
+    const checkpoints = this.#options.checkpoints.of(principal);
     const { workspace } = checkpoints;
     const lost: LostFiles[] = [];
     for (const loss of verdict.losses) {

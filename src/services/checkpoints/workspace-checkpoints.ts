@@ -2,21 +2,17 @@ import type { Principal } from '../../core/principal.js';
 import type { Execution, Executions } from '../executions.js';
 import type { Checkpoints } from './checkpoints.js';
 
-/** Dependencies of `WorkspaceCheckpoints`. */
-export interface WorkspaceCheckpointsOptions {
-  readonly executions: Pick<Executions, 'of' | 'own'>;
-  readonly build: (execution: Execution) => Checkpoints;
-}
-
 /** The checkpoints of each user: a workspace is read and written with the rights of the user whose commands change it. */
 export class WorkspaceCheckpoints {
-  readonly #options: WorkspaceCheckpointsOptions;
+  readonly #executions: Executions;
+  readonly #build: (execution: Execution) => Checkpoints;
   readonly #known = new WeakMap<Execution, Checkpoints>();
 
-  constructor(options: WorkspaceCheckpointsOptions) {
-    this.#options = options;
+  constructor(executions: Executions, build: (execution: Execution) => Checkpoints) {
+    this.#executions = executions;
+    this.#build = build;
     // A restore that was interrupted is completed at the start.
-    this.#for(options.executions.own);
+    this.#for(executions.own);
   }
 
   /**
@@ -24,7 +20,7 @@ export class WorkspaceCheckpoints {
    * @throws AdapterError USER_UNAVAILABLE for a user that was not prepared
    */
   of(principal: Principal): Checkpoints {
-    return this.#for(this.#options.executions.of(principal));
+    return this.#for(this.#executions.of(principal));
   }
 
   /** The newest checkpoint that a principal may compare with, as far as it is known; null if none is. */
@@ -39,7 +35,7 @@ export class WorkspaceCheckpoints {
 
   #for(execution: Execution): Checkpoints {
     let checkpoints = this.#known.get(execution);
-    if (!checkpoints) this.#known.set(execution, (checkpoints = this.#options.build(execution)));
+    if (!checkpoints) this.#known.set(execution, (checkpoints = this.#build(execution)));
     return checkpoints;
   }
 }

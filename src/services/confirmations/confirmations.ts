@@ -1,6 +1,5 @@
 import { type AccessKind, canAccess, type Principal } from '../../core/principal.js';
 import {
-  boundText,
   type ConfirmationMode,
   type ConfirmationObserver,
   type ConfirmationOutcome,
@@ -31,6 +30,7 @@ import {
 } from './confirmation.js';
 import { Decisions } from './decisions.js';
 import * as failures from './failures.js';
+import { recordOf } from './records.js';
 import { infoOf, resolutionOf } from './wire.js';
 
 /** Settings of confirmations. */
@@ -61,31 +61,6 @@ export interface ConfirmationsOptions extends IdOptions {
   /** True while a principal's token is valid: a principal without a connection is not notified when it ends. */
   readonly isActive: (principal: Principal) => boolean;
   readonly observe: ConfirmationObserver;
-}
-
-/** What the logs are told of a step of a confirmation. */
-function recordOf(
-  confirmation: Confirmation,
-  event: ConfirmationRecord['event'],
-  { by, justification }: Decision,
-): ConfirmationRecord {
-  const { id, action, mode, requester, sha256 } = confirmation;
-  const isTyped = action.kind === 'input';
-  return {
-    event,
-    confirmationId: id,
-    mode,
-    requester,
-    by: by && { id: by.id, name: by.name },
-    justification,
-    command: isTyped ? undefined : boundText(action.request).replaceAll('\0', ' '),
-    commandSha256: isTyped ? undefined : sha256,
-    typedCharacters: action.typedCharacters,
-    commandId: action.commandId,
-    sessionId: action.session?.id ?? null,
-    class: action.verdict.class,
-    reasons: isTyped ? [] : action.verdict.reasons,
-  };
 }
 
 /** Maximum number of open confirmations per token: a person cannot review more of them. */

@@ -24,15 +24,12 @@ const MAX_JOB_MS = 120_000;
 /** Programs that do jobs at the same time: each is a start of Node.js, which takes a processor for tenths of a second. */
 const MAX_PROGRAMS = Math.max(2, availableParallelism());
 
-/** Dependencies of `FilePlaces`. */
 export interface FilePlacesOptions {
-  readonly executions: Pick<Executions, 'of'>;
-  readonly sessions: Pick<Sessions, 'registry'>;
-  readonly monitor: Pick<ResourceMonitor, 'watch'>;
+  readonly executions: Executions;
+  readonly sessions: Sessions;
+  readonly monitor: ResourceMonitor;
   readonly spoolDirectory: string;
   readonly directories: Directories;
-  /** Directory on the disk whose free space is kept. */
-  readonly workspace: string;
   readonly jobTimeoutMs: () => number;
   readonly limits: () => LimitSet;
 }
@@ -134,10 +131,11 @@ export class FilePlaces {
         details: { size, max: limit * MB },
       });
     }
-    const { diskFreeMbFloor: floor } = this.#options.limits();
+    const { executions, limits } = this.#options;
+    const { diskFreeMbFloor: floor } = limits();
     if (floor === undefined || bytes === 0) return;
     // Without a workspace, the job says what is missing.
-    const { freeBytes } = diskSpaceOf(this.#options.workspace) ?? {};
+    const { freeBytes } = diskSpaceOf(executions.own.pool.cwd) ?? {};
     if (freeBytes === undefined || freeBytes - bytes >= floor * MB) return;
     throw new AdapterError('DISK_FULL', `${floor} MB of the disk have to stay free (disk_free_mb_floor)`, {
       details: { free_bytes: freeBytes, size: bytes, floor_mb: floor },

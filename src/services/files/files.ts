@@ -12,7 +12,6 @@ import { termsOf } from '../confirmations/wire.js';
 import type { FileGate, FileQuestion } from '../gate/file-gate.js';
 import type { Caller } from '../registry/caller.js';
 import { renderUnstarted } from '../registry/command-record.js';
-import type { Sessions } from '../sessions/sessions.js';
 import { type FilePlace, FilePlaces, type FilePlacesOptions } from './file-place.js';
 import { type FilePlan, type FilePlanner, type FileRequestName, pathsOf } from './file-plan.js';
 import { planEdit, planRead, planUpload, planWrite, renderWritten, withContent } from './plan-content.js';
@@ -73,9 +72,7 @@ function fileAction<N extends FileRequestName>(
   };
 }
 
-/** Dependencies of `Files`. */
-export interface FilesOptions extends FilePlacesOptions {
-  readonly sessions: Pick<Sessions, 'registry' | 'touch'>;
+interface FilesOptions extends FilePlacesOptions {
   readonly gate: FileGate;
   readonly confirmations: Confirmations;
   readonly secrets: SecretMask;

@@ -12,14 +12,8 @@ import { readSavedState, type ShellNames, UNKNOWN_NAMES } from '../../core/polic
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Executions } from '../executions.js';
 
-/** Dependencies of `SessionFacts`. */
-export interface SessionFactsOptions {
-  readonly executions: Pick<Executions, 'of'>;
-  /** Name of the shell for commands without a session. */
-  readonly shell: string;
-  /** Files and directories of the adapter itself. */
-  readonly ownPaths: () => Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'>;
-}
+/** Files and directories of the adapter itself. */
+type OwnPaths = Pick<PolicyFacts, 'protectedPaths' | 'secretPaths'>;
 
 /** Where a command would run, and for whom. */
 export interface CommandSurroundings {
@@ -43,7 +37,7 @@ interface KnownNames {
 interface LastFacts {
   readonly facts: PolicyFacts;
   readonly names: ShellNames;
-  readonly own: ReturnType<SessionFactsOptions['ownPaths']>;
+  readonly own: OwnPaths;
 }
 
 const NO_NAMES: ShellNames = { ...UNKNOWN_NAMES, isIncomplete: false };
@@ -56,14 +50,16 @@ const shellOf = (name: string): PolicyFacts['shell'] =>
  * read from its shell, and cached until a command passes that may change them: most commands cost nothing here.
  */
 export class SessionFacts {
-  readonly #options: SessionFactsOptions;
+  readonly #executions: Executions;
+  readonly #ownPaths: () => OwnPaths;
   readonly #known = new WeakMap<SessionRecord, KnownNames>();
   readonly #last = new WeakMap<SessionRecord, LastFacts>();
   /** Change counters of sessions: an answer from before the latest change is discarded. */
   readonly #changes = new WeakMap<SessionRecord, number>();
 
-  constructor(options: SessionFactsOptions) {
-    this.#options = options;
+  constructor(executions: Executions, ownPaths: () => OwnPaths) {
+    this.#executions = executions;
+    this.#ownPaths = ownPaths;
   }
 
   /**
@@ -117,23 +113,22 @@ export class SessionFacts {
   }
 
   #factsWithoutSession(principal: Principal, cwd: string | undefined, typing = NO_TYPING): PolicyFacts {
-    const { executions, shell, ownPaths } = this.#options;
-    const { cwd: workspace, env } = executions.of(principal).pool;
+    const { cwd: workspace, env } = this.#executions.of(principal).pool;
     return factsOfFreshShell(workspace, {
-      shell: shellOf(shell),
+      shell: shellOf(this.#executions.own.pool.defaultShell.shell.name),
       isOneShot: true,
       directories: [cwd === undefined ? workspace : resolve(workspace, cwd)],
       home: env['HOME'],
       ownProcesses: new Set(),
       typing,
-      ...ownPaths(),
+      ...this.#ownPaths(),
     });
   }
 
   /** Returns the last facts again while they hold, so that what was derived from them holds too. */
   #sameFactsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined, typing = NO_TYPING): PolicyFacts {
     const last = this.#last.get(record);
-    const own = this.#options.ownPaths();
+    const own = this.#ownPaths();
     const isSame = last?.names === names && last.own === own && last.facts.typing === typing;
     if (isSame && last.facts.directories[0] === directoryIn(record, cwd) && !hasProcesses(record, last.facts))
       return last.facts;
@@ -143,14 +138,13 @@ export class SessionFacts {
   }
 
   #factsOf(record: SessionRecord, names: ShellNames, cwd: string | undefined, typing = NO_TYPING): PolicyFacts {
-    const { ownPaths } = this.#options;
     const { session } = record;
     const { cwd: workspace, env } = session.options.pool;
     return factsOfFreshShell(workspace, {
       shell: shellOf(record.shellName),
       directories: [directoryIn(record, cwd)],
       home: names.variables.get('HOME') ?? session.options.env['HOME'] ?? env['HOME'],
-      ...ownPaths(),
+      ...this.#ownPaths(),
       aliases: names.aliases,
       functions: names.functions,
       isPathChanged: names.variables.get('PATH') !== env['PATH'],

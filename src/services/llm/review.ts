@@ -16,6 +16,7 @@ import { explainUnreadable, readCompletion, type WholeCompletion } from '../../c
 import type { LlmProviderName } from '../../core/llm/settings.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Secret } from '../../core/secret.js';
+import type { SecretMask } from '../../core/secrets.js';
 import { randomBytes } from '../../engine/system/random.js';
 import type { Reviewer } from '../confirmations/confirmation.js';
 import type { LlmCalls } from './calls.js';
@@ -25,7 +26,7 @@ import { openAiClient } from './http-providers.js';
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** A model behind an HTTP API like OpenAI's: `POST /chat/completions`. One question, one attempt. */
-export class OpenAiReviewer implements Reviewer {
+class OpenAiReviewer implements Reviewer {
   readonly name: string;
   readonly #baseUrl: string;
   readonly #apiKey: Secret | undefined;
@@ -65,7 +66,7 @@ const REVIEWER = { principal: { ...LOCAL_PRINCIPAL, id: 'reviewer', name: 'revie
 /**
  * A reviewer that uses a provider of the section `llm`: a command-line tool, or a service. One question, one answer.
  */
-export class ProviderReviewer implements Reviewer {
+class ProviderReviewer implements Reviewer {
   readonly name: string;
   readonly #llm: LlmCalls;
   readonly #wish: Pick<Request<'llm_call'>, 'provider' | 'shell_provider' | 'model'>;
@@ -137,5 +138,52 @@ export class ReviewCache {
     const kept = this.#kept.get(key);
     const isFresh = kept !== undefined && performance.now() - kept.givenAt < this.#maxAgeMs();
     return isFresh ? kept.verdict : undefined;
+  }
+}
+
+/** Which model reviews commands. */
+interface ReviewerSettings {
+  readonly provider: 'openai' | LlmProviderName;
+  /** Undefined for the first tool that answers. */
+  readonly shellProvider: string | undefined;
+  readonly baseUrl: string;
+  /** Undefined for the provider's own; an API has none. */
+  readonly model: string | undefined;
+  readonly apiKey: Secret | undefined;
+  /** How long a verdict is kept, in milliseconds. */
+  readonly cacheMs: number;
+}
+
+/** Chooses the model that reviews commands as the configuration wants it, and keeps the verdicts for a while. */
+export class Reviewers {
+  readonly #llm: LlmCalls;
+  readonly #settings: () => ReviewerSettings;
+  readonly #secrets: SecretMask;
+  readonly #cache: ReviewCache;
+
+  constructor(llm: LlmCalls, settings: () => ReviewerSettings, secrets: SecretMask) {
+    this.#llm = llm;
+    this.#settings = settings;
+    this.#secrets = secrets;
+    this.#cache = new ReviewCache(() => settings().cacheMs);
+  }
+
+  /** The model that reviews now; undefined when none is configured. */
+  readonly current = (): Reviewer | undefined => {
+    const { provider, shellProvider, baseUrl, model, apiKey } = this.#settings();
+    const identity = JSON.stringify([provider, shellProvider, baseUrl, model]);
+    if (provider !== 'openai')
+      return this.#wrap(new ProviderReviewer(this.#llm, provider, shellProvider, model), identity);
+    return model === undefined ? undefined : this.#wrap(new OpenAiReviewer(model, baseUrl, apiKey), identity);
+  };
+
+  /** Masks secrets in the questions, because the model may be a third-party service. */
+  #wrap(reviewer: Reviewer, identity: string): Reviewer {
+    const { name } = reviewer;
+    const masking: Reviewer = {
+      name,
+      review: (question, signal) => reviewer.review(this.#secrets.value(question), signal),
+    };
+    return this.#cache.wrap(masking, identity);
   }
 }

@@ -59,7 +59,7 @@ export class HostReader {
 }
 
 /** Counts of the daemon itself that belong to an entry. */
-type DaemonCounts = Pick<HostEntry, 'sessions' | 'commands_running' | 'daemon_rss_bytes'>;
+type DaemonCounts = Pick<HostEntry, 'sessions' | 'commands_running'>;
 
 const MS_PER_SECOND = 1000;
 
@@ -84,7 +84,20 @@ function hostEntryOf(reading: HostReading, before: HostReading | undefined, coun
     net_rx_bytes_s: rate(net.received, before?.net.received),
     net_tx_bytes_s: rate(net.sent, before?.net.sent),
     ...counts,
+    daemon_rss_bytes: residentBytes(),
   };
+}
+
+let lastResidentBytes = 0;
+
+/** Memory of the daemon; without free descriptors, with which /proc is read, that of the last time. */
+function residentBytes(): number {
+  try {
+    lastResidentBytes = process.memoryUsage.rss();
+  } catch {
+    // EMFILE
+  }
+  return lastResidentBytes;
 }
 
 function cpuPercent({ cpu: now }: HostReading, before: HostReading | undefined): number | null {

@@ -1,5 +1,4 @@
 import type { Principal } from '../../core/principal.js';
-import { CONFIRMATION_MODES, type ConfirmationMode } from '../../core/confirmation.js';
 import { AdapterError, type ErrorBody } from '../../core/errors.js';
 import type { Limits } from '../../core/limits.js';
 import { METRICS, type Metrics, providerLabels, type Readings } from '../../core/metrics.js';
@@ -14,9 +13,11 @@ import type { Platform } from '../../engine/platform/platform.js';
 import type { ShellPool } from '../../engine/shell/shell-pool.js';
 import { SHELLS } from '../../engine/shells/list.js';
 import { ownUserName } from '../../engine/system/own-user.js';
-import type { Commands } from '../commands/commands.js';
 import type { ClusterPort, RegistryState } from '../cluster-port.js';
+import type { Commands } from '../commands/commands.js';
+import type { Executions } from '../executions.js';
 import type { LlmCalls } from '../llm/calls.js';
+import type { Connections } from '../registry/caller.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { KeptResult } from './kept-result.js';
 
@@ -41,23 +42,21 @@ export class Machine {
   }
 }
 
-/** The parts of the configuration in force that `daemon_status` reports. */
-export interface ReportedConfiguration {
-  readonly file: string | undefined;
-  readonly workspaceDirectory: string;
-  readonly stateDirectory: string;
-  readonly logFile: string;
-  readonly hasDashboard: boolean;
-  readonly confirmedBy: readonly ConfirmationMode[];
-}
+/** The settings in effect that `daemon_status` reports. */
+export type StatusSettings = Pick<
+  Answer<'daemon_status'>,
+  'configuration_file' | 'workspace_directory' | 'state_directory' | 'log_file' | 'dashboard' | 'confirmed_by'
+>;
 
-/** What `DaemonStatus` reads from the daemon. */
 interface DaemonStatusOptions {
-  readonly platform: Platform;
-  readonly instanceId: string;
+  /** Id of this run of the daemon for its clients. */
+  readonly run: string;
   readonly version: string;
-  readonly configuration: () => ReportedConfiguration;
-  readonly workload: () => Pick<Answer<'daemon_status'>, 'sessions' | 'running_commands' | 'clients'>;
+  readonly platform: Platform;
+  readonly settings: () => StatusSettings;
+  readonly sessions: Sessions;
+  readonly executions: Executions;
+  readonly connections: Connections;
 }
 
 /** Describes this run of the daemon. */
@@ -69,14 +68,13 @@ export class DaemonStatus {
 
   constructor(options: DaemonStatusOptions) {
     this.#options = options;
-    const { instanceId, version } = options;
-    this.identity = { instance_id: instanceId, adapter_version: version, protocol_version: PROTOCOL_VERSION };
+    const { run, version } = options;
+    this.identity = { instance_id: run, adapter_version: version, protocol_version: PROTOCOL_VERSION };
   }
 
   /** Returns the answer to `daemon_status`. */
   describe({ name, role, runAs, isLocalPeer }: Principal): Answer<'daemon_status'> {
-    const { configuration, workload, platform } = this.#options;
-    const { file = null, workspaceDirectory, stateDirectory, logFile, hasDashboard, confirmedBy } = configuration();
+    const { platform, settings, sessions, executions, connections } = this.#options;
     return {
       ...this.identity,
       pid: process.pid,
@@ -84,13 +82,10 @@ export class DaemonStatus {
       user: ownUserName(),
       started_at: this.#startedAt.toISOString(),
       uptime_ms: Math.round(process.uptime() * 1000),
-      configuration_file: file,
-      workspace_directory: workspaceDirectory,
-      state_directory: stateDirectory,
-      log_file: logFile,
-      dashboard: hasDashboard,
-      ...workload(),
-      confirmed_by: CONFIRMATION_MODES.filter((mode) => confirmedBy.includes(mode)),
+      ...settings(),
+      sessions: sessions.registry.visible,
+      running_commands: sessions.registry.running + executions.running,
+      clients: connections.all().length,
       caller: { name, role, ...(runAs !== undefined && { run_as: runAs }), has_token: !isLocalPeer },
     };
   }
@@ -99,11 +94,10 @@ export class DaemonStatus {
 /** Timeout of an answer, in milliseconds: most health checks time out after one second. */
 const PATIENCE_MS = 900;
 
-/** Dependencies of `Readiness`. */
 interface ReadinessOptions {
   readonly isClosing: () => boolean;
-  readonly pool: Pick<ShellPool, 'assertCanStart'>;
-  readonly cluster: Pick<ClusterPort, 'findObstacle' | 'runsSessions' | 'membership'>;
+  readonly pool: ShellPool;
+  readonly cluster: ClusterPort;
   readonly metrics: Metrics;
 }
 
@@ -166,19 +160,20 @@ export class Readiness {
 
 /** Sources of the gauges of a daemon. */
 interface WorkloadSources {
-  readonly sessions: Pick<Sessions, 'registry'>;
-  readonly commands: Pick<Commands, 'spoolBytes'>;
-  readonly oneShots: Pick<OneShotRunner, 'running'>;
+  readonly sessions: Sessions;
+  readonly commands: Commands;
+  readonly oneShots: OneShotRunner;
   readonly llm: LlmCalls;
-  readonly mechanism: { readonly mechanism: Pick<LimitMechanism, 'totals'> };
+  readonly mechanism: LimitMechanism;
   /** Limits of a session. */
   readonly limits: Limits;
-  readonly server: { readonly clients: number };
+  /** Number of connected clients. */
+  readonly clients: number;
 }
 
 /** Samples the workload. No counters are maintained: it costs nothing until it is called. */
 export async function sampleWorkload(sources: WorkloadSources): Promise<Readings<'daemon'>> {
-  const { sessions, commands, oneShots, llm, limits, server } = sources;
+  const { sessions, commands, oneShots, llm, mechanism, limits, clients } = sources;
   const sessionsByShell = new Map(SHELLS.map(({ name }) => [name, 0]));
   const running = { session: 0, one_shot: oneShots.running };
   let queued = 0;
@@ -189,7 +184,7 @@ export async function sampleWorkload(sources: WorkloadSources): Promise<Readings
     queued += session.queued.length;
     spoolBytes += budget.usedBytes;
   }
-  const { memoryBytes, tasks } = await sources.mechanism.mechanism.totals();
+  const { memoryBytes, tasks } = await mechanism.totals();
   return {
     sessions_open: [...sessionsByShell].map(([shell, sessionCount]) => [{ shell }, sessionCount]),
     commands_running: [
@@ -198,7 +193,7 @@ export async function sampleWorkload(sources: WorkloadSources): Promise<Readings
     ],
     commands_queued: queued,
     llm_calls_running: llm.providers.running.map(({ candidate, calls }) => [providerLabels(candidate), calls]),
-    clients_connected: server.clients,
+    clients_connected: clients,
     memory_bytes: memoryBytes,
     processes: tasks,
     limit: Object.entries(limits).flatMap(([limit, value]) => (value === undefined ? [] : [[{ limit }, value]])),

@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 
 import type { Principal } from '../../core/principal.js';
 import type { LimitSet, LimitsInForce } from '../../core/limits.js';
-import type { PlatformName } from '../../core/platform.js';
 import { PROTOCOL_VERSION } from '../../core/protocol/fields.js';
 import type { Answer } from '../../core/protocol/requests.js';
 import { nameWithoutLimits } from '../../engine/limits/mechanism.js';
 import type { ChosenMechanism } from '../../engine/limits/probe.js';
 import type { SandboxStatus } from '../../core/sandbox.js';
+import type { Platform } from '../../engine/platform/platform.js';
 import { ownUserName } from '../../engine/system/own-user.js';
-import { installedShells, type InstalledShell } from '../../engine/shells/list.js';
+import { installedShells } from '../../engine/shells/list.js';
 import { renderLimits } from '../registry/rendered-limits.js';
 import type { Executions } from '../executions.js';
 
@@ -22,24 +22,21 @@ const run = promisify(execFile);
 /** Timeout for reading a shell's version, in milliseconds. */
 const VERSION_TIMEOUT_MS = 5000;
 
-/** What the configuration contributes. */
-export type ServedParts = Pick<
+/** The settings in effect that `shell_metadata` reports. */
+export type MetadataSettings = Pick<
   Answer<'shell_metadata'>,
-  'http' | 'environments' | 'confirmation_mode' | 'audit_enabled'
+  'limits' | 'http' | 'environments' | 'confirmation_mode' | 'audit_enabled'
 >;
 
-/** Dependencies of `Metadata`. */
-export interface MetadataOptions {
-  readonly executions: Pick<Executions, 'of'>;
-  readonly env: Readonly<Record<string, string>>;
-  readonly defaultShell: InstalledShell;
-  readonly instanceId: string;
-  readonly adapterVersion: string;
-  readonly limits: () => Answer<'shell_metadata'>['limits'];
-  readonly limitsInForce: () => LimitsInForce;
-  readonly mechanism: ChosenMechanism;
-  readonly platform: PlatformName;
-  readonly served: () => ServedParts;
+interface MetadataOptions {
+  readonly executions: Executions;
+  /** Id of this process. */
+  readonly instance: string;
+  readonly version: string;
+  readonly settings: () => MetadataSettings;
+  readonly limits: () => LimitsInForce;
+  readonly chosen: ChosenMechanism;
+  readonly platform: Platform;
   /** Name of this node of a cluster; undefined for a daemon alone. */
   readonly node: string | undefined;
 }
@@ -89,15 +86,15 @@ export class Metadata {
   async describe(principal: Principal): Promise<Answer<'shell_metadata'>> {
     const { pool } = this.#options.executions.of(principal);
     const workspace = pool.cwd;
-    const { defaultShell, instanceId, adapterVersion, limits, limitsInForce, mechanism, platform, served, node } =
-      this.#options;
+    const { executions, instance, version, settings, limits, chosen, platform, node } = this.#options;
+    const { defaultShell } = executions.own.pool;
     this.#fixed ??= this.#gatherFixed();
     const { mem } = await import('systeminformation');
     const [{ operatingSystem, shells }, memory, disk] = await Promise.all([this.#fixed, mem(), diskOf(workspace)]);
     const shell = shells.find(({ path }) => path === defaultShell.path);
     return {
       operating_system: operatingSystem,
-      platform,
+      platform: platform.name,
       shell: `${defaultShell.shell.name} ${shell?.version ?? defaultShell.path}`,
       workspace_directory: workspace,
       architecture: arch(),
@@ -110,20 +107,19 @@ export class Metadata {
       disk_bytes: disk?.total ?? null,
       disk_free_bytes: disk?.free ?? null,
       shells,
-      limits: limits(),
-      resource_limits: describeLimits(limitsInForce(), mechanism),
+      resource_limits: describeLimits(limits(), chosen),
       sandbox: describeSandbox(pool.sandbox),
-      ...served(),
+      ...settings(),
       node: node ?? null,
-      instance_id: instanceId,
-      adapter_version: adapterVersion,
+      instance_id: instance,
+      adapter_version: version,
       protocol_version: PROTOCOL_VERSION,
     };
   }
 
   async #gatherFixed(): Promise<{ operatingSystem: string; shells: ShellVersion[] }> {
     const { osInfo } = await import('systeminformation');
-    const [os, shells] = await Promise.all([osInfo(), shellVersions(this.#options.env)]);
+    const [os, shells] = await Promise.all([osInfo(), shellVersions(this.#options.executions.own.pool.env)]);
     return { operatingSystem: operatingSystemName(os), shells };
   }
 }

@@ -70,6 +70,11 @@ export class SessionRegistry {
     return this.#sessions.size;
   }
 
+  /** Number of open sessions that clients have opened. */
+  get visible(): number {
+    return this.all().filter(({ isHidden }) => !isHidden).length;
+  }
+
   /** Number of sessions in which a command runs. */
   get running(): number {
     return this.all().filter(({ session }) => session.running).length;

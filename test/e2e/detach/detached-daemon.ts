@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { allHolderDirectories, type HolderRecord } from '../../../src/app/detach/holder-directory.js';
+import { allHolderDirectories, type HolderRecord } from '../../../src/cluster/holder-directory.js';
 import { isProcess } from '../../../src/engine/platform/choose-platform.js';
 import { type DaemonSettings, TestDaemon } from '../../support/daemon.js';
 import { eventually } from '../../support/measure.js';

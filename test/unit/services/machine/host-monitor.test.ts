@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HostMonitor, type HostReading } from '../../../../src/services/machine/host-monitor.js';
 
 let reads = 0;
-const counts = () => ({ sessions: 1, commands_running: 0, daemon_rss_bytes: 5 });
+const counts = () => ({ sessions: 1, commands_running: 0 });
 /** Half of two CPUs, and 100 bytes each way in a second. */
 const reader = {
   refresh: () => Promise.resolve(),

@@ -4,10 +4,10 @@ import { basename, join } from 'node:path';
 
 import { z } from 'zod';
 
-import { lockedBy, tryLock, unlock } from '../../engine/instance/file-lock.js';
-import type { Platform } from '../../engine/platform/platform.js';
-import { isProcess } from '../../engine/platform/choose-platform.js';
-import { writePrivateFile } from '../../engine/system/local-files.js';
+import { lockedBy, tryLock, unlock } from '../engine/instance/file-lock.js';
+import type { Platform } from '../engine/platform/platform.js';
+import { isProcess } from '../engine/platform/choose-platform.js';
+import { writePrivateFile } from '../engine/system/local-files.js';
 
 /** Most daemons that may share a state directory and a port setting. */
 const MAX_DAEMONS = 64;

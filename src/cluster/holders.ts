@@ -1,12 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Log } from '../../core/log.js';
-import { isProcess } from '../../engine/platform/choose-platform.js';
-import { sendSignal } from '../../engine/system/signals.js';
-import type { NodesPort } from '../../services/cluster-port.js';
+import { z } from 'zod';
+
+import type { Log } from '../core/log.js';
+import { isProcess } from '../engine/platform/choose-platform.js';
+import { sendSignal } from '../engine/system/signals.js';
+import type { ClusterPort, NodesPort } from '../services/cluster-port.js';
 
 import type { HolderDirectory, HolderRecord } from './holder-directory.js';
-import { type HolderCommand, startHolder } from './start-holder.js';
+
+/** Time for a holder to start, in milliseconds: a busy machine needs less. */
+const START_MS = 30_000;
+/** Longest output of a holder that is kept for an error message, in characters. */
+const MAX_OUTPUT = 4000;
+/** Variables by which a service manager talks to the daemon alone. */
+const OF_THE_SERVICE = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID', 'LISTEN_FDS', 'LISTEN_PID'];
+
+/** What a holder sends to the process that has started it, once it listens. */
+const holderReady = z.object({ ready: z.literal(true) });
+
+/** How a holder is started. */
+export interface HolderCommand {
+  /** Node.js's own arguments, the program, and its arguments. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Starts a holder, which outlives this process, and waits until it listens.
+ * @param more its further arguments
+ * @throws Error with what it has printed when it does not start
+ */
+async function startHolder({ args, cwd, env }: HolderCommand, more: readonly string[]): Promise<ChildProcess> {
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !OF_THE_SERVICE.includes(name)));
+  const stdio = ['ignore', 'ignore', 'pipe', 'ipc'] as const;
+  const child = spawn(process.execPath, [...args, ...more], { cwd, env: own, detached: true, stdio: [...stdio] });
+  let output = '';
+  const take = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-MAX_OUTPUT);
+  };
+  child.stderr?.on('data', take);
+  try {
+    await readiness(child);
+  } catch (error) {
+    child.kill('SIGKILL');
+    const said = output === '' ? '' : `; it said: ${output.trim()}`;
+    throw new Error(`the process that holds sessions could not be started: ${(error as Error).message}${said}`);
+  } finally {
+    if (child.connected) child.disconnect();
+    // What it prints from here on is in its log.
+    child.stderr?.destroy();
+    child.unref();
+  }
+  return child;
+}
+
+/** Resolves when the holder listens; rejects when it ends first, or takes too long. */
+function readiness(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`it has not been ready within ${START_MS / 1000} s`));
+    }, START_MS);
+    const settle = (act: () => void) => () => {
+      clearTimeout(timer);
+      act();
+    };
+    child.once('error', (error) => {
+      settle(() => {
+        reject(error);
+      })();
+    });
+    child.once('close', (code, signal) => {
+      settle(() => {
+        reject(new Error(`it has ended with ${code ?? signal ?? 'nothing'}`));
+      })();
+    });
+    child.on('message', (message) => {
+      if (holderReady.safeParse(message).success) settle(resolve)();
+    });
+  });
+}
 
 /** How often the holders are looked at, in milliseconds. */
 const LOOK_MS = 250;
@@ -16,8 +91,7 @@ const MAX_PAUSE_MS = 10_000;
 /** Time for the metrics of a holder, in milliseconds. */
 const METRICS_MS = 1000;
 
-/** Dependencies of `Holders`. */
-export interface HoldersOptions {
+interface HoldersOptions {
   readonly directory: HolderDirectory;
   readonly command: HolderCommand;
   /** See `fingerprintOf`: of a holder as this daemon would start it. */
@@ -164,3 +238,57 @@ async function fetchMetrics(url: string): Promise<string | undefined> {
 const pauseAfter = (failures: number): number => Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
 
 const nameOf = ({ name }: HolderRecord): string => name;
+
+/** How often a holder looks whether it is still needed, in milliseconds. */
+const NEED_LOOK_MS = 100;
+/** How long a holder with nothing to hold waits for a daemon, in milliseconds. */
+const PATIENCE_MS = 2000;
+/** The same when results may be asked for again, whose daemon has ended first: as long as clients try. */
+const PATIENCE_WITH_RESULTS_MS = 30_000;
+
+interface HolderLifeOptions {
+  readonly directory: HolderDirectory;
+  readonly record: HolderRecord;
+  readonly cluster: ClusterPort;
+  /** Whether a command or an LLM call runs. */
+  readonly isRunning: () => boolean;
+  /** How many daemons are connected. */
+  readonly daemons: () => number;
+  /** Ends the process. */
+  readonly end: () => void;
+}
+
+/**
+ * The life of a process that holds sessions: it notes where it is reached, and ends when nothing runs in it and either
+ * no daemon is connected or the daemon has another one for what is new.
+ */
+export class HolderLife implements Disposable {
+  readonly #options: HolderLifeOptions;
+  readonly #timer: NodeJS.Timeout;
+  #neededAt = performance.now();
+  #patienceMs = PATIENCE_MS;
+
+  constructor(options: HolderLifeOptions) {
+    this.#options = options;
+    options.directory.write(options.record);
+    this.#timer = setInterval(this.#look, NEED_LOOK_MS).unref();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    const { directory, record } = this.#options;
+    directory.remove(record.name);
+  }
+
+  readonly #look = (): void => {
+    const { cluster, isRunning, daemons, end } = this.#options;
+    const now = performance.now();
+    const isRetired = cluster.load().is_draining;
+    if (daemons() === 0 && isRunning()) this.#patienceMs = PATIENCE_WITH_RESULTS_MS;
+    if (!cluster.isIdle || (daemons() > 0 && !isRetired)) this.#neededAt = now;
+    if (now - this.#neededAt < this.#patienceMs) return;
+    // Before the end, so that no daemon takes it for one that stays.
+    this[Symbol.dispose]();
+    end();
+  };
+}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { reload } from '../../../src/app/app.js';
-import { CWD, load } from '../config/support.js';
+import { reload } from '../../../src/config/derive.js';
+import { CWD, load } from './support.js';
 
 /** The file is another one each time: paths in it are relative to one directory all the same. */
 const read = (yaml: string) => ({ ...load(yaml, { baseDirectory: CWD }), file: undefined });
