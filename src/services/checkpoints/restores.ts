@@ -8,8 +8,7 @@ import { newCommandId } from '../commands/command-factory.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { changedPlace } from '../confirmations/failures.js';
-import { termsOf } from '../confirmations/wire.js';
-import { type GateSettings, judgementRecord, refuse } from '../gate/gate-options.js';
+import { type GateSettings, noteVerdict } from '../gate/gate-options.js';
 import type { Caller } from '../registry/caller.js';
 import { renderUnstarted } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
@@ -101,9 +100,13 @@ function restoreAction({ question, caller, directory, judge, restore }: StoppedR
     commandId,
     fingerprint: '',
     assertReady: () => undefined,
-    run: async () => {
+    // The approval is for the files that were shown, not for a verdict.
+    judge: async () => {
       const change = findChange(affected, (await judge())?.affected);
       if (change !== undefined) throw changedPlace(change);
+      return undefined;
+    },
+    run: async () => {
       const restored = await restore();
       return { ...renderUnstarted({ commandId, sessionId: null, directory }, 'completed'), restored };
     },
@@ -119,12 +122,11 @@ function findChange(asked: Affected, now: Affected | undefined): string | undefi
   return now.count > asked.count ? 'more files have changed since the question' : undefined;
 }
 
-/** Dependencies of `Restores`. */
-export interface RestoresOptions {
+interface RestoresOptions {
   readonly checkpoints: WorkspaceCheckpoints;
-  readonly registry: Pick<CommandRegistry, 'othersActiveSince'>;
+  readonly registry: CommandRegistry;
   readonly confirmations: Confirmations;
-  readonly settings: () => Pick<GateSettings, 'isEnforced' | 'confirmingPolicy'>;
+  readonly settings: () => GateSettings;
   readonly audit: AuditTrail;
   readonly log: Log;
 }
@@ -149,18 +151,17 @@ export class Restores {
     const checkpoints = this.#options.checkpoints.of(principal);
     const question = await this.#judge(request, principal);
     if (!question) return checkpoints.restore(request, principal);
-    const asked = this.#options.confirmations.ask(
-      restoreAction({
-        request,
-        question,
-        caller,
-        directory: checkpoints.workspace,
-        judge: () => this.#judge(request, principal),
-        restore: () => checkpoints.restore(request, principal),
-      }),
-    );
-    if (!this.#options.confirmations.join(asked, caller, true)) return pending(request, question, termsOf(asked));
-    const { restored } = await asked.answer.promise;
+    const action = restoreAction({
+      request,
+      question,
+      caller,
+      directory: checkpoints.workspace,
+      judge: () => this.#judge(request, principal),
+      restore: () => checkpoints.restore(request, principal),
+    });
+    const asked = await this.#options.confirmations.stop(action);
+    if ('pending' in asked) return { ...unrestored(request, question), ...asked.pending };
+    const { restored } = asked.answer;
     // An approved restore has its result.
     if (!restored) throw new Error('a confirmed restore has no result');
     return restored;
@@ -168,15 +169,13 @@ export class Restores {
 
   /** Returns the question, or undefined for a restore that needs none. */
   async #judge(request: Request<'restore_workspace'>, principal: Principal): Promise<RestoreQuestion | undefined> {
-    const { settings, audit, log } = this.#options;
-    const { isEnforced, confirmingPolicy } = settings();
+    const { isEnforced, confirmingPolicy } = this.#options.settings();
     if (!isEnforced) return undefined;
     const affected = await this.#findAffected(request, principal);
     if (affected.others.length === 0 || affected.count === 0) return undefined;
     const question = verdictOn(request, affected, confirmingPolicy);
     const { command, args } = question.request;
-    audit.record({ ...judgementRecord(question.verdict, undefined, principal), command, args });
-    refuse(question.verdict, undefined, log);
+    noteVerdict(this.#options, question.verdict, { session: undefined, principal }, { command, args });
     return question.verdict.action === 'allow' ? undefined : question;
   }
 
@@ -199,13 +198,11 @@ export class Restores {
   }
 }
 
-/** The answer to a request that the client itself has to confirm. */
-const pending = (
+/** The answer while nothing was restored. */
+const unrestored = (
   { checkpoint_id }: Request<'restore_workspace'>,
   { affected: { removed } }: RestoreQuestion,
-  terms: ReturnType<typeof termsOf>,
 ): Answer<'restore_workspace'> => ({
-  status: 'confirmation_required',
   checkpoint_id,
   restored: [],
   restored_count: 0,
@@ -215,5 +212,4 @@ const pending = (
   skipped_count: 0,
   undo_checkpoint_id: null,
   would_remove: [...removed],
-  ...terms,
 });

@@ -6,10 +6,10 @@ import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
 import type { Traces } from '../../core/traces.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
-import { commandAction, inputAction } from '../confirmations/actions.js';
+import { commandAction, inputAction, type StoppedInput } from '../confirmations/actions.js';
 import type { Approval, Confirmation } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
-import { renderConfirmation, termsOf } from '../confirmations/wire.js';
+import { renderConfirmation } from '../confirmations/wire.js';
 import type { GateQuestion } from '../gate/gate-options.js';
 import type { CommandGate } from '../gate/gate.js';
 import type { Caller, EventSink } from '../registry/caller.js';
@@ -207,21 +207,24 @@ class RunningCommands {
   /** Feeds a streamed standard input, or types into the terminal of a running command. */
   sendInput(given: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
     const { principal } = caller;
-    const { gate, confirmations, registry } = this.#options;
+    const { gate, registry } = this.#options;
     const input = this.#targets.streamedInput(given, principal);
     if (input) return this.#options.inputs.feed(input, given, caller.sink);
     const { command, session } = this.#targets.running(given, principal);
     const request = textOf(given);
-    const question = gate.admitInput(session, request, principal);
+    const question = gate.typing.admit(session, request, principal);
     if (!question) return this.#type(session, command, request);
     const { owner } = session;
     const record = registry.get(command.id, owner, 'see');
-    const asked = confirmations.ask(
-      inputAction({ question, request, session, command, record, caller, owner }, this.#options),
-    );
-    if (!confirmations.join(asked, caller, true))
-      return { accepted_bytes: 0, status: 'confirmation_required', ...termsOf(asked) };
-    return asked.answer.promise.then(({ accepted_bytes = 0 }) => ({ accepted_bytes }));
+    return this.#ask({ question, request, session, command, record, caller, owner });
+  }
+
+  async #ask(stopped: StoppedInput): Promise<Answer<'send_input'>> {
+    const { gate, confirmations } = this.#options;
+    const asked = await confirmations.stop(inputAction(stopped, gate.typing));
+    return 'pending' in asked
+      ? { accepted_bytes: 0, ...asked.pending }
+      : { accepted_bytes: asked.answer.accepted_bytes ?? 0 };
   }
 
   /**
@@ -409,7 +412,7 @@ export class Commands {
     const { caller, session } = place;
     const { factory, gate } = this.#options;
     const record = factory.accept(request, { commandClass: gate.classOf(request), ...place }, preparation);
-    gate.noteStart(request, record.command);
+    gate.typing.noteStart(request, record.command);
     if (session) this.#options.dispatcher.inSession(record, session, request, caller.sink);
     else if (request.tty === true) this.#options.dispatcher.onOwnTerminal(record, request, caller);
     else this.#options.dispatcher.alone(record, request, caller.sink);
@@ -433,7 +436,7 @@ export class Commands {
       this.#sessionOf(request, caller.principal);
       return this.start(named, { ...place, caller: approval.caller }, approval);
     });
-    const action = commandAction({ ...place, question, used, request: named, directory, start }, this.#options);
+    const action = commandAction({ ...place, question, used, request: named, directory, start }, gate);
     return this.#waitConfirmed(confirmations.ask(action), named, caller);
   }
 

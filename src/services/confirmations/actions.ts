@@ -4,18 +4,11 @@ import type { Command } from '../../engine/command/command.js';
 import { type CommandRecord, fingerprintOf, renderResult } from '../registry/command-record.js';
 import { type CommandGate, findChangedValue, readValues, type UsedValues } from '../gate/gate.js';
 import type { GateQuestion } from '../gate/gate-options.js';
-import type { TypedQuestion } from '../gate/typing-gate.js';
+import type { TypedQuestion, TypingGate } from '../gate/typing-gate.js';
 import { typeInto } from '../session-recorder.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Approval, ConfirmableAction, ConfirmedAnswer } from './confirmation.js';
-import type { Confirmations } from './confirmations.js';
 import { changedPlace, Surroundings } from './failures.js';
-
-/** Checks before an approved action is done. */
-interface Guards {
-  readonly gate: CommandGate;
-  readonly confirmations: Pick<Confirmations, 'assertCovered'>;
-}
 
 /** A command that needs a confirmation, and the function that runs it. */
 export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owner' | 'session' | 'directory'> {
@@ -29,7 +22,7 @@ export interface StoppedCommand extends Pick<ConfirmableAction, 'caller' | 'owne
 }
 
 /** Creates the action of a stopped command: it runs in the unchanged place, if its verdict is still covered. */
-export function commandAction(stopped: StoppedCommand, { gate, confirmations }: Guards): ConfirmableAction {
+export function commandAction(stopped: StoppedCommand, gate: CommandGate): ConfirmableAction {
   const { question, request, session, caller, owner, directory, used } = stopped;
   const assertSession = session ? readinessOf(session, used) : () => undefined;
   const { paths, scripts } = question.verdict;
@@ -53,9 +46,8 @@ export function commandAction(stopped: StoppedCommand, { gate, confirmations }: 
     commandId: request.command_id,
     fingerprint: fingerprintOf(request),
     assertReady,
+    judge: async () => (await gate.admitConfirmed(request, session, caller))?.verdict,
     run: async (approval) => {
-      const again = await gate.admitConfirmed(request, session, caller);
-      if (again) confirmations.assertCovered(question.verdict, approval.mode, again.verdict);
       if (session) await assertSameValues(session, used);
       // No other event can be handled from here on.
       assertReady();
@@ -118,20 +110,22 @@ export interface StoppedInput extends Pick<ConfirmableAction, 'caller' | 'owner'
 }
 
 /** Creates the action of stopped input: the text is typed into the same command, as the end of the same line. */
-export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guards): ConfirmableAction {
+export function inputAction(stopped: StoppedInput, typing: TypingGate): ConfirmableAction {
   const { question, request, session, command, record, caller, owner } = stopped;
   const { data = '', eof = false } = request;
   const typed = { data, eof };
+  let again: TypedQuestion | undefined;
   const assertReady = () => {
     if (session.session.running !== command) {
       throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has ended: there is nothing to type into`);
     }
-    if (gate.lineWith(session, typed) !== question.line) throw changedPlace('the line has changed');
+    if (typing.lineWith(session, typed) !== question.line) throw changedPlace('the line has changed');
   };
   return {
     kind: 'input',
     request: question.request,
     verdict: question.verdict,
+    judged: question.judged,
     typedCharacters: data.length,
     caller,
     owner,
@@ -140,13 +134,13 @@ export function inputAction(stopped: StoppedInput, { gate, confirmations }: Guar
     fingerprint: '',
     directory: session.session.workingDirectory,
     assertReady,
-    run: async (approval) => {
+    judge: () => {
       assertReady();
-      const again = gate.admitInput(session, typed, caller.principal);
-      if (again) {
-        confirmations.assertCovered(question.judged, approval.mode, again.judged);
-        again.pass();
-      }
+      again = typing.admit(session, typed, caller.principal);
+      return again?.judged;
+    },
+    run: async () => {
+      again?.pass();
       const accepted = await typeInto(session, command, typed);
       return { ...renderResult(record), accepted_bytes: accepted };
     },

@@ -37,6 +37,8 @@ export interface ConfirmableAction {
   /** The text that is confirmed, with all its inputs. For typed text, a description that contains none of it. */
   readonly request: PolicyRequest;
   readonly verdict: PolicyVerdict;
+  /** The whole verdict, which an approval covers, where `verdict` shows a part of it. */
+  readonly judged?: PolicyVerdict;
   /** Length of typed text, in characters; undefined for a command. */
   readonly typedCharacters?: number;
   /** Id of the command, or of the command that reads the typed text; that of a restore names no command. */
@@ -54,7 +56,13 @@ export interface ConfirmableAction {
   /** @throws AdapterError when the action cannot be done now, because its place has changed or is busy */
   assertReady(): void;
   /**
-   * Repeats the checks, and does the action.
+   * Judges the action again. The approval has to cover the verdict before the action is run.
+   * @returns undefined when it is allowed by now
+   * @throws AdapterError when it is denied, or its place has changed
+   */
+  judge(): PolicyVerdict | undefined | Promise<PolicyVerdict | undefined>;
+  /**
+   * Does the action.
    * @throws AdapterError when its effect would be different now
    */
   run(approval: Approval): Promise<ConfirmedAnswer>;
@@ -151,3 +159,57 @@ export interface Reviewer {
   /** Reviews a command. `signal` is aborted when the time for the answer is over. */
   review(question: ReviewQuestion, signal: AbortSignal): Promise<ReviewVerdict>;
 }
+
+/** Longest reason that is passed on, in characters. */
+const MAX_REASON_LENGTH = 1000;
+
+/**
+ * Requests a review from a model. Every failure (no model, no answer in time, an invalid answer) is a rejection. Never
+ * rejects the promise.
+ */
+export async function reviewCommand(
+  reviewer: Reviewer | undefined,
+  { action, closed }: Confirmation,
+  timeoutMs: number,
+): Promise<ReviewVerdict> {
+  if (!reviewer) return no('there is no model to review it');
+  const stop = new AbortController();
+  const timer = setTimeout(() => {
+    stop.abort(new Error(`it has not answered within ${timeoutMs} ms`));
+  }, timeoutMs).unref();
+  closed.signal.addEventListener('abort', () => {
+    stop.abort(new Error('no client waits for it any more'));
+  });
+  try {
+    // The race ends the wait for a reviewer that ignores the abort signal.
+    const { verdict, reason } = await Promise.race([
+      reviewer.review(questionOf(action), stop.signal),
+      rejection(stop.signal),
+    ]);
+    return { verdict, reason: reason.slice(0, MAX_REASON_LENGTH) };
+  } catch (error) {
+    return no(`the reviewing model ${reviewer.name} gave no verdict: ${(error as Error).message}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const no = (reason: string): ReviewVerdict => ({ verdict: 'reject', reason: reason.slice(0, MAX_REASON_LENGTH) });
+
+const rejection = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
+
+const questionOf = ({ kind, request, session, directory, verdict }: Confirmation['action']): ReviewQuestion => ({
+  kind,
+  command: request.command,
+  args: request.args,
+  stdin: request.stdin,
+  variables: Object.keys(request.env ?? {}),
+  workingDirectory: directory,
+  sessionLabel: session?.label,
+  verdict,
+});

@@ -9,13 +9,15 @@ import {
   isCovered,
   wayOf,
 } from '../../core/confirmation.js';
+import type { RememberedApproval } from '../../core/remembered-approval.js';
+import { AdapterError } from '../../core/errors.js';
 import { confirmationIdFrom, ID_BYTES, type IdOptions } from '../../core/ids.js';
 import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { ConfirmationInfo } from '../../core/protocol/confirmations.js';
 import type { Request } from '../../core/protocol/requests.js';
 import type { Warning } from '../../engine/command/outcome.js';
 import { randomBytes } from '../../engine/system/random.js';
-import type { RememberedApprovals } from '../remembered-approvals.js';
+import { type RememberedApprovals, rememberedOf, type RememberWish, unrememberable } from '../remembered-approvals.js';
 import type { Caller, Connections, EventSink } from '../registry/caller.js';
 import {
   type ConfirmableAction,
@@ -26,12 +28,12 @@ import {
   mayDecide,
   mayWithdraw,
   refusalOf,
+  reviewCommand,
   type Reviewer,
 } from './confirmation.js';
-import { Decisions } from './decisions.js';
 import * as failures from './failures.js';
 import { recordOf } from './records.js';
-import { infoOf, resolutionOf } from './wire.js';
+import { type ConfirmationTerms, infoOf, resolutionOf, termsOf } from './wire.js';
 
 /** Settings of confirmations. */
 export interface ConfirmationSettings extends ConfirmationWays {
@@ -47,8 +49,7 @@ export type SaveBefore = (
   action: Pick<ConfirmableAction, 'kind' | 'request' | 'verdict'> & { readonly caller: Pick<Caller, 'principal'> },
 ) => Promise<{ readonly checkpointId: string | undefined; readonly warnings: readonly Warning[] }>;
 
-/** Dependencies of `Confirmations`. */
-export interface ConfirmationsOptions extends IdOptions {
+interface ConfirmationsOptions extends IdOptions {
   readonly settings: () => ConfirmationSettings;
   /** Connections that receive events. */
   readonly connections: Pick<Connections, 'all'>;
@@ -63,8 +64,28 @@ export interface ConfirmationsOptions extends IdOptions {
   readonly observe: ConfirmationObserver;
 }
 
+/**
+ * Remembers the approval of a confirmation.
+ * @throws AdapterError INVALID_REQUEST, FORBIDDEN, APPROVALS_UNAVAILABLE
+ */
+function remember(
+  approvals: RememberedApprovals,
+  { action, mode, requester }: Confirmation,
+  { scope, approver }: Pick<RememberWish, 'scope' | 'approver'>,
+): RememberedApproval {
+  const { request, verdict, place } = action;
+  if (!place) throw unrememberable('typed input is confirmed each time');
+  return approvals.remember({ judged: { request, verdict, place }, scope, requester, approver, mode });
+}
+
+/** Number of mismatched answers after which a confirmation is void. */
+const MAX_MISMATCHES = 3;
+
 /** Maximum number of open confirmations per token: a person cannot review more of them. */
 export const MAX_OPEN = 16;
+
+/** The answer to a request that the requester itself has to confirm. */
+type Pending = ConfirmationTerms & { readonly status: 'confirmation_required' };
 
 const NO_DECISION: Decision = { by: undefined, justification: '' };
 
@@ -77,22 +98,10 @@ export class Confirmations implements AsyncDisposable {
   readonly #open = new Map<string, Confirmation>();
   /** Confirmations of commands, until the commands have run: a repeated request finds its own. */
   readonly #ofCommands = new Set<Confirmation>();
-  readonly #decisions: Decisions;
   #hasEnded = false;
 
   constructor(options: ConfirmationsOptions) {
     this.#options = options;
-    this.#decisions = new Decisions({
-      ...options,
-      close: (...closing) => {
-        this.#close(...closing);
-      },
-      note: (...noted) => {
-        this.#note(...noted);
-      },
-      finish: (confirmation) => this.#ofCommands.delete(confirmation),
-      hasEnded: () => this.#hasEnded,
-    });
   }
 
   /**
@@ -119,7 +128,7 @@ export class Confirmations implements AsyncDisposable {
     this.#note(confirmation, 'asked', { by: principal, justification: '' });
     for (const { principal: viewer, sink } of this.#audienceOf(confirmation))
       sink?.send('confirmation_required', this.describe(confirmation, viewer));
-    if (mode === 'llm') void this.#decisions.review(confirmation);
+    if (mode === 'llm') void this.#review(confirmation);
     return confirmation;
   }
 
@@ -133,6 +142,16 @@ export class Confirmations implements AsyncDisposable {
     if (sink) confirmation.waiting.add(sink);
     if (sink?.isGone === true) this.detach(sink);
     return true;
+  }
+
+  /**
+   * Requests a confirmation, and waits for the result of the action.
+   * @returns the terms instead where the requester itself has to confirm it
+   */
+  async stop(action: ConfirmableAction): Promise<{ readonly answer: ConfirmedAnswer } | { readonly pending: Pending }> {
+    const confirmation = this.ask(action);
+    if (this.join(confirmation, action.caller, true)) return { answer: await confirmation.answer.promise };
+    return { pending: { status: 'confirmation_required', ...termsOf(confirmation) } };
   }
 
   /**
@@ -183,12 +202,15 @@ export class Confirmations implements AsyncDisposable {
       throw refusalOf(confirmation, principal);
     }
     if ((request.command_sha256 ?? confirmation.sha256) !== confirmation.sha256)
-      throw this.#decisions.mismatch(confirmation, decision);
+      throw this.#mismatch(confirmation, decision);
     if (request.decision === 'reject') {
       this.#close(confirmation, 'rejected', decision);
       return undefined;
     }
-    return this.#decisions.approveAs(request, confirmation, decision, caller);
+    const isOwn = confirmation.mode === 'self';
+    if (isOwn) failures.assertMeant(request);
+    const wish = request.remember && { scope: request.remember, approver: principal };
+    return this.#approve(confirmation, decision, isOwn ? caller : confirmation.action.caller, wish);
   }
 
   /**
@@ -203,15 +225,6 @@ export class Confirmations implements AsyncDisposable {
     if (confirmation?.outcome !== undefined) throw failures.notFound(id);
     if (!confirmation || !isVisible(confirmation, principal)) throw failures.notFound(id);
     return confirmation;
-  }
-
-  /**
-   * Checks that an approval covers the policy's present verdict.
-   * @throws AdapterError CONFIRMATION_MISMATCH
-   */
-  assertCovered(asked: PolicyVerdict, mode: ConfirmationMode, now: PolicyVerdict): void {
-    if (isCovered(asked, now) && isAsStrict(mode, wayOf(now, this.#options.settings()))) return;
-    throw failures.changedPlace('what was confirmed would do something else by now, or needs another confirmation');
   }
 
   /** Withdraws a confirmation on behalf of a principal that may stop its command. */
@@ -241,6 +254,86 @@ export class Confirmations implements AsyncDisposable {
     const why = { by: undefined, justification: 'the daemon is ending' };
     for (const confirmation of [...this.#open.values()]) this.#close(confirmation, 'withdrawn', why);
     return Promise.resolve();
+  }
+
+  async #review(confirmation: Confirmation): Promise<void> {
+    const reviewer = this.#options.reviewer();
+    const { reviewTimeoutMs } = this.#options.settings();
+    const { verdict, reason } = await reviewCommand(reviewer, confirmation, reviewTimeoutMs);
+    // Meanwhile it may have expired, or been withdrawn.
+    if (confirmation.outcome !== undefined) return;
+    const decision: Decision = { by: { id: 'reviewer', name: reviewer?.name ?? 'none' }, justification: reason };
+    if (verdict === 'reject') {
+      this.#close(confirmation, 'rejected', decision);
+      return;
+    }
+    try {
+      await this.#approve(confirmation, decision, confirmation.action.caller, undefined);
+    } catch (error) {
+      // After the start, the answer has the error already; an action that could not start has no answer yet.
+      this.#close(confirmation, 'void', decision, error);
+    }
+  }
+
+  /**
+   * Carries an approved action out. Everything up to the closing is synchronous: a second approval finds the
+   * confirmation closed.
+   */
+  #approve(
+    confirmation: Confirmation,
+    decision: Decision,
+    caller: Caller,
+    wish: Pick<RememberWish, 'scope' | 'approver'> | undefined,
+  ): Promise<ConfirmedAnswer> {
+    if (!this.#options.isActive(confirmation.requester)) {
+      this.#close(confirmation, 'withdrawn', { by: undefined, justification: failures.TOKEN_ENDED });
+      throw failures.tokenEnded();
+    }
+    try {
+      confirmation.action.assertReady();
+    } catch (error) {
+      if (error instanceof AdapterError && error.code === 'CONFIRMATION_MISMATCH') {
+        this.#mismatch(confirmation, decision);
+      }
+      throw error;
+    }
+    const remembered = wish && remember(this.#options.approvals, confirmation, wish);
+    this.#close(confirmation, 'approved', { ...decision, remembered });
+    const answer = this.#carryOut(confirmation, caller);
+    confirmation.answer.resolve(answer);
+    return remembered ? answer.then((result) => ({ ...result, remembered: rememberedOf(remembered) })) : answer;
+  }
+
+  async #carryOut(confirmation: Confirmation, caller: Caller): Promise<ConfirmedAnswer> {
+    const { action, mode, id: confirmationId } = confirmation;
+    try {
+      const { checkpointId, warnings } = await this.#options.save(action);
+      if (this.#hasEnded) throw failures.shuttingDown();
+      if (!this.#options.isActive(confirmation.requester)) throw failures.tokenEnded();
+      const now = await action.judge();
+      if (now) this.#assertCovered(action.judged ?? action.verdict, mode, now);
+      return await action.run({ caller, mode, confirmationId, checkpointId, warnings });
+    } finally {
+      this.#ofCommands.delete(confirmation);
+    }
+  }
+
+  /** @throws AdapterError CONFIRMATION_MISMATCH unless an approval of what was asked covers the present verdict */
+  #assertCovered(asked: PolicyVerdict, mode: ConfirmationMode, now: PolicyVerdict): void {
+    if (isCovered(asked, now) && isAsStrict(mode, wayOf(now, this.#options.settings()))) return;
+    throw failures.changedPlace('what was confirmed would do something else by now, or needs another confirmation');
+  }
+
+  /**
+   * Counts an approval of something else; too many make the confirmation void.
+   * @returns the error for the answer
+   */
+  #mismatch(confirmation: Confirmation, decision: Decision): AdapterError {
+    confirmation.mismatches += 1;
+    this.#note(confirmation, 'mismatch', decision);
+    const left = MAX_MISMATCHES - confirmation.mismatches;
+    if (left <= 0) this.#close(confirmation, 'void', decision);
+    return failures.wrongHash(confirmation.id, left);
   }
 
   /** Closes a confirmation, once. Unless it was approved, waiting callers get an error. */

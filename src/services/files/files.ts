@@ -8,7 +8,6 @@ import { newCommandId } from '../commands/command-factory.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { Surroundings } from '../confirmations/failures.js';
-import { termsOf } from '../confirmations/wire.js';
 import type { FileGate, FileQuestion } from '../gate/file-gate.js';
 import type { Caller } from '../registry/caller.js';
 import { renderUnstarted } from '../registry/command-record.js';
@@ -27,16 +26,10 @@ interface StoppedFileRequest<N extends FileRequestName> {
   readonly perform: () => ReturnType<FilePlan<N>['perform']>;
 }
 
-/** Checks before it is done. */
-interface Guards {
-  readonly gate: Pick<FileGate, 'judge'>;
-  readonly confirmations: Pick<Confirmations, 'assertCovered'>;
-}
-
 /** Creates the action of a stopped request: it is done to the same file, if its verdict is still covered. */
 function fileAction<N extends FileRequestName>(
   { plan, question, caller, place, perform }: StoppedFileRequest<N>,
-  { gate, confirmations }: Guards,
+  gate: FileGate,
 ): ConfirmableAction {
   const { session, owner, directory } = place;
   const { verdict } = question;
@@ -56,9 +49,8 @@ function fileAction<N extends FileRequestName>(
     commandId,
     fingerprint: '',
     assertReady,
-    run: async ({ mode, checkpointId, warnings }) => {
-      const again = gate.judge(plan, { session, principal: caller.principal });
-      if (again) confirmations.assertCovered(verdict, mode, again);
+    judge: () => gate.judge(plan, { session, principal: caller.principal }),
+    run: async ({ checkpointId, warnings }) => {
       assertReady();
       const file = await perform();
       const saved = checkpointId === undefined ? {} : { checkpoint_id: checkpointId };
@@ -253,14 +245,11 @@ export class Files {
     caller: Caller,
     place: FilePlace,
   ): Promise<Answer<N>> {
-    const { confirmations } = this.#options;
+    const { confirmations, gate } = this.#options;
     const perform = () => plan.perform(place.performer);
-    const asked = confirmations.ask(fileAction({ plan, question, caller, place, perform }, this.#options));
-    if (!confirmations.join(asked, caller, true)) {
-      return { ...plan.nothing, status: 'confirmation_required', ...termsOf(asked) };
-    }
-    const { file } = await asked.answer.promise;
-    return file as unknown as Answer<N>;
+    const asked = await confirmations.stop(fileAction({ plan, question, caller, place, perform }, gate));
+    if ('pending' in asked) return { ...plan.nothing, ...asked.pending };
+    return asked.answer.file as unknown as Answer<N>;
   }
 }
 

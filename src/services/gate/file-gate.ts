@@ -1,26 +1,16 @@
-import type { Principal } from '../../core/principal.js';
-import type { AuditTrail } from '../../core/audit-events.js';
-import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { confirmInstead, type PolicyVerdict } from '../../core/policy/policy.js';
-import type { SessionRecord } from '../registry/session-registry.js';
 import { decideHere } from './decide-here.js';
 import {
   type CheckpointGuard,
-  type GateSettings,
-  judgementRecord,
-  refuse,
+  type GateDesk,
+  noteVerdict,
   type SavedWorkspace,
+  type VerdictPlace,
 } from './gate-options.js';
-import type { SessionFacts } from './session-facts.js';
 
-/** Dependencies of `FileGate`. */
-export interface FileGateOptions {
-  readonly settings: () => GateSettings;
-  readonly facts: SessionFacts;
+interface FileGateOptions extends GateDesk {
   readonly checkpoints: CheckpointGuard;
-  readonly audit: AuditTrail;
-  readonly log: Log;
 }
 
 /** A request about files, for the policy. */
@@ -29,12 +19,6 @@ export interface JudgedFileRequest {
   readonly judgedAs: PolicyRequest & { readonly args: readonly string[] };
   /** The request as people see it; without any content of files in its arguments. */
   readonly shown: PolicyRequest;
-}
-
-/** Where a request about files is done, and for whom. */
-export interface JudgedFilePlace {
-  readonly session: SessionRecord | undefined;
-  readonly principal: Principal;
 }
 
 /** A request about files that is not just allowed. */
@@ -57,7 +41,7 @@ export class FileGate {
    * @returns undefined when it is allowed
    * @throws AdapterError COMMAND_DENIED
    */
-  async admit(request: JudgedFileRequest, place: JudgedFilePlace): Promise<FileQuestion | undefined> {
+  async admit(request: JudgedFileRequest, place: VerdictPlace): Promise<FileQuestion | undefined> {
     const verdict = this.judge(request, place);
     if (verdict?.action !== 'checkpoint') return verdict && { verdict };
     const saved = await this.#options.checkpoints.secure(request.shown, verdict, place.principal);
@@ -65,7 +49,7 @@ export class FileGate {
   }
 
   /** Whether a request is just allowed. Nothing is recorded. */
-  allows(judgedAs: JudgedFileRequest['judgedAs'], { session, principal }: JudgedFilePlace): boolean {
+  allows(judgedAs: JudgedFileRequest['judgedAs'], { session, principal }: VerdictPlace): boolean {
     const { isEnforced, policy } = this.#options.settings();
     if (!isEnforced) return true;
     return decideHere(policy, judgedAs, this.#options.facts.forFiles(session, principal)).action === 'allow';
@@ -76,14 +60,12 @@ export class FileGate {
    * @returns undefined when it is allowed
    * @throws AdapterError COMMAND_DENIED
    */
-  judge({ judgedAs, shown }: JudgedFileRequest, { session, principal }: JudgedFilePlace): PolicyVerdict | undefined {
-    const { settings, facts, audit, log } = this.#options;
+  judge({ judgedAs, shown }: JudgedFileRequest, place: VerdictPlace): PolicyVerdict | undefined {
+    const { settings, facts } = this.#options;
     const { isEnforced, policy } = settings();
     if (!isEnforced) return undefined;
-    const verdict = decideHere(policy, judgedAs, facts.forFiles(session, principal));
-    const record = judgementRecord(verdict, session, principal);
-    audit.record({ ...record, command: shown.command, args: judgedAs.args });
-    refuse(verdict, session, log);
+    const verdict = decideHere(policy, judgedAs, facts.forFiles(place.session, place.principal));
+    noteVerdict(this.#options, verdict, place, { command: shown.command, args: judgedAs.args });
     return verdict.action === 'allow' ? undefined : verdict;
   }
 }

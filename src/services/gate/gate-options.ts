@@ -108,33 +108,40 @@ export interface GateQuestion {
   pass(): void;
 }
 
-/** Dependencies of `TypingGate`. */
-export interface TypingGateOptions {
+/** What every gate judges by, and where it notes its verdicts. */
+export interface GateDesk {
   readonly settings: () => GateSettings;
   readonly facts: SessionFacts;
   readonly audit: AuditTrail;
   readonly log: Log;
 }
 
-/** The audit record of a verdict, without the command. */
-export const judgementRecord = (
-  { action, class: commandClass, reasons }: Pick<PolicyVerdict, 'action' | 'class' | 'reasons'>,
-  session: SessionRecord | undefined,
-  principal: Principal,
-): AuditEvent => ({
-  event: 'verdict',
-  principal: auditPrincipal(principal),
-  session_id: session?.id ?? null,
-  verdict: { action, class: commandClass, reasons },
-});
+/** Where something was judged, and for whom. */
+export interface VerdictPlace {
+  readonly session: SessionRecord | undefined;
+  readonly principal: Principal;
+}
 
 /**
- * Throws on a denied command, and logs it.
+ * Records a verdict, and throws on a denied one.
+ * @param more fields of the record, such as the command
  * @throws AdapterError COMMAND_DENIED
  */
-export function refuse(verdict: PolicyVerdict, session: SessionRecord | undefined, log: Log): void {
-  if (verdict.action !== 'deny') return;
+export function noteVerdict(
+  { audit, log }: Pick<GateDesk, 'audit' | 'log'>,
+  verdict: PolicyVerdict,
+  { session, principal }: VerdictPlace,
+  more: Partial<AuditEvent> = {},
+): void {
   const { action, class: commandClass, reasons } = verdict;
+  audit.record({
+    event: 'verdict',
+    principal: auditPrincipal(principal),
+    session_id: session?.id ?? null,
+    verdict: { action, class: commandClass, reasons },
+    ...more,
+  });
+  if (action !== 'deny') return;
   log.warn('a command was denied', { action, class: commandClass, reasons, session_id: session?.id ?? null });
   throw denial(verdict, 'the policy does not let this run');
 }

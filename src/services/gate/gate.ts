@@ -5,7 +5,6 @@ import { confirmInstead, decide, type Policy, type PolicyVerdict } from '../../c
 import type { CommandClass, PolicyFacts } from '../../core/policy/model.js';
 import { findUsedVariables, readShownVariables, type ShownVariable } from '../../core/policy/words/saved-state.js';
 import type { Answer, CommandRequest, Request } from '../../core/protocol/requests.js';
-import type { Command } from '../../engine/command/command.js';
 import type { JudgedPlace } from '../approval-coverage.js';
 import type { Caller } from '../registry/caller.js';
 import { judgedCommands } from '../registry/command-record.js';
@@ -14,14 +13,14 @@ import { decideHere } from './decide-here.js';
 import {
   type ApprovalGuard,
   type CheckpointGuard,
+  type GateDesk,
   type GateQuestion,
-  judgementRecord,
-  refuse,
+  noteVerdict,
   type SyntaxGuard,
-  type TypingGateOptions,
+  type VerdictPlace,
 } from './gate-options.js';
 import { isBusy, typingIn } from './session-facts.js';
-import type { Typed, TypedQuestion, TypingGate } from './typing-gate.js';
+import type { TypingGate } from './typing-gate.js';
 
 /** Most texts whose verdicts are kept for one place. */
 const MAX_TEXTS = 32;
@@ -158,8 +157,7 @@ function describe(variable: ShownVariable | undefined): string {
   return `'${text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text}'`;
 }
 
-/** Dependencies of `CommandGate`. */
-interface GateOptions extends TypingGateOptions {
+interface GateOptions extends GateDesk {
   readonly syntax: Pick<SyntaxGuard, 'refusal'>;
   readonly typing: TypingGate;
   readonly checkpoints: CheckpointGuard;
@@ -177,14 +175,15 @@ export class CommandGate {
   readonly #options: GateOptions;
   /** Pending decisions: those of one session are made in the order of its requests. */
   readonly #pending = new WeakMap<SessionRecord, Promise<unknown>>();
-  readonly #typing: TypingGate;
+  /** Decides on text that is typed into running commands. */
+  readonly typing: TypingGate;
   /** Classes of judged requests. */
   readonly #classes = new WeakMap<object, CommandClass>();
   readonly #verdicts = new KnownVerdicts();
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#typing = options.typing;
+    this.typing = options.typing;
   }
 
   /**
@@ -255,7 +254,7 @@ export class CommandGate {
   #checkSyntax(
     question: Judgement,
     request: CommandRequest,
-    { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
+    { session, principal }: VerdictPlace,
   ): Judgement | Promise<Judgement> {
     if (question?.verdict.isUnparsable !== true) return question;
     return this.#options.syntax.refusal(request, session, principal).then((refused) => ({ ...question, refused }));
@@ -326,44 +325,21 @@ export class CommandGate {
     return lookAtValues(this.#options.settings().policy, request, facts, session);
   }
 
-  /**
-   * Decides on text typed into the running command of a session.
-   * @throws AdapterError COMMAND_DENIED
-   */
-  admitInput(session: SessionRecord, typed: Typed, principal: Principal): TypedQuestion | undefined {
-    return this.#typing.admit(session, typed, principal);
-  }
-
-  /** Returns the line that typed text continues, with the text. */
-  lineWith(session: SessionRecord, typed: Typed): string {
-    return this.#typing.lineWith(session, typed);
-  }
-
   /** Class of the last verdict on a request; undefined when it was not judged. */
   classOf(request: object): CommandClass | undefined {
     return this.#classes.get(request);
   }
 
-  /** Notes the start of a request's command: from now on it gets the typed input that it was allowed. */
-  noteStart(request: object, command: Command): void {
-    this.#typing.noteStart(request, command);
-  }
-
-  #judge(
-    policy: Policy,
-    request: PolicyRequest,
-    facts: PolicyFacts,
-    { session, principal }: { readonly session: SessionRecord | undefined; readonly principal: Principal },
-  ): Judgement {
+  #judge(policy: Policy, request: PolicyRequest, facts: PolicyFacts, place: VerdictPlace): Judgement {
+    const { session } = place;
     const verdict = session ? this.#verdicts.decide(policy, request, facts) : decideHere(policy, request, facts);
     const { command, args } = request;
     this.#classes.set(request, verdict.class);
-    this.#options.audit.record({ command, args, ...judgementRecord(verdict, session, principal) });
     if (session && verdict.changesNames) this.#options.facts.forget(session);
-    if (verdict.takesTyping) this.#typing.noteInteractive(request);
+    if (verdict.takesTyping) this.typing.noteInteractive(request);
+    noteVerdict(this.#options, verdict, place, { command, args });
     if (verdict.action === 'confirm' || verdict.action === 'checkpoint')
       return { request, verdict, pass: () => undefined };
-    refuse(verdict, session, this.#options.log);
     return undefined;
   }
 }

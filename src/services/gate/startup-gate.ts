@@ -6,13 +6,13 @@ import { isStandardProgram } from '../../core/policy/words/program-knowledge.js'
 import type { SessionRequest } from '../../core/protocol/requests.js';
 import { sourced, type Startup } from '../../core/startup-text.js';
 import type { Caller } from '../registry/caller.js';
-import { judgementRecord, refuse, type TypingGateOptions, unconfirmable } from './gate-options.js';
+import { type GateDesk, noteVerdict, unconfirmable } from './gate-options.js';
 
 /** Decides on what a session runs before it is handed over. It cannot be confirmed: the error says what can be. */
 export class StartupGate {
-  readonly #options: TypingGateOptions;
+  readonly #options: GateDesk;
 
-  constructor(options: TypingGateOptions) {
+  constructor(options: GateDesk) {
     this.#options = options;
   }
 
@@ -26,17 +26,13 @@ export class StartupGate {
     const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
     if (!isEnforced) return;
     const facts = await this.#options.facts.of({ session: undefined, principal }, directory, false);
-    if (startup.init !== undefined) this.#note(decide(policy, { command: startup.init }, facts), principal);
+    const place = { session: undefined, principal };
+    if (startup.init !== undefined) noteVerdict(this.#options, decide(policy, { command: startup.init }, facts), place);
     const { login, rcfile } = startup;
     if (!login && rcfile === undefined) return;
     const verdict = filesVerdict(policy, facts, rcfile);
-    this.#note(verdict, principal);
+    noteVerdict(this.#options, verdict, place);
     if (verdict.action !== 'allow') throw unconfirmableStart(verdict, rcfile);
-  }
-
-  #note(verdict: PolicyVerdict, principal: Principal): void {
-    this.#options.audit.record(judgementRecord(verdict, undefined, principal));
-    refuse(verdict, undefined, this.#options.log);
   }
 }
 
@@ -55,9 +51,9 @@ function unconfirmableStart({ action, class: commandClass, reasons }: PolicyVerd
 
 /** Decides on the shell and the variables of sessions. */
 export class ShellGate {
-  readonly #options: TypingGateOptions;
+  readonly #options: GateDesk;
 
-  constructor(options: TypingGateOptions) {
+  constructor(options: GateDesk) {
     this.#options = options;
   }
 
@@ -78,12 +74,11 @@ export class ShellGate {
       withShell(policy, decide(policy, { command: program ?? ':', args: [], env: given }, facts), program);
     const verdict = judge(env);
     const details = { environment: Object.keys(env), ...(program !== undefined && { shell: program }) };
-    this.#options.audit.record({ ...judgementRecord(verdict, undefined, principal), details });
+    noteVerdict(this.#options, verdict, { session: undefined, principal }, { details });
     if (verdict.action === 'confirm') {
       const variables = Object.entries(env).filter(([name, value]) => judge({ [name]: value }).action !== 'allow');
       throw unconfirmable(verdict, judge({}).action === 'allow' ? variables.map(([name]) => name) : []);
     }
-    refuse(verdict, undefined, this.#options.log);
   }
 }
 

@@ -12,7 +12,7 @@ import { continueLine, hasEditingKeys, isHarmlessTyping } from '../../core/polic
 import type { TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { ForegroundProgram } from '../../engine/command/foreground.js';
-import { type GateQuestion, judgementRecord, refuse, type TypingGateOptions } from './gate-options.js';
+import { type GateDesk, type GateQuestion, noteVerdict } from './gate-options.js';
 import { decideHere } from './decide-here.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
@@ -65,14 +65,14 @@ interface TypingQuestion {
  * and then gets all input. Only a program that was not known at the start of the command is checked here.
  */
 export class TypingGate {
-  readonly #options: TypingGateOptions;
+  readonly #options: GateDesk;
   /** Requests for commands that take typed input, recorded when they passed the gate. */
   readonly #interactive = new WeakSet<object>();
   /** Commands that may get any typed input. */
   readonly #granted = new WeakSet<Command>();
   readonly #lines = new WeakMap<Command, OpenLine>();
 
-  constructor(options: TypingGateOptions) {
+  constructor(options: GateDesk) {
     this.#options = options;
   }
 
@@ -116,8 +116,16 @@ export class TypingGate {
       return undefined;
     }
     const { judged, shown, isAboutProgram, what } = question;
-    this.#record(session, typed, shown, principal);
-    refuse(shown, session, this.#options.log);
+    const { action, class: commandClass } = shown;
+    noteVerdict(
+      this.#options,
+      shown,
+      { session, principal },
+      {
+        verdict: { action, class: commandClass, reasons: [] },
+        details: { typed_bytes: Buffer.byteLength(typed.data ?? '') },
+      },
+    );
     if (judged.action === 'allow') {
       pass();
       return undefined;
@@ -175,14 +183,6 @@ export class TypingGate {
 
   #lineOf(command: Command | undefined): OpenLine {
     return (command && this.#lines.get(command)) ?? NOTHING;
-  }
-
-  #record(session: SessionRecord, { data = '' }: Typed, verdict: PolicyVerdict, principal: Principal): void {
-    const { action, class: commandClass } = verdict;
-    this.#options.audit.record({
-      ...judgementRecord({ action, class: commandClass, reasons: [] }, session, principal),
-      details: { typed_bytes: Buffer.byteLength(data) },
-    });
   }
 }
 

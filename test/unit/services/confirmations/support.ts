@@ -79,6 +79,7 @@ export class Fixture {
       caller,
       owner: caller.principal,
       assertReady: () => undefined,
+      judge: () => undefined,
       run: () => {
         this.runs.push(commandId);
         return Promise.resolve({ command_id: commandId } as ConfirmedAnswer);

@@ -127,7 +127,7 @@ describe('the gate', () => {
   it('lets everything in when it is not enforced, and remembers that it did not look', () => {
     const { gate, forget } = makeGate(undefined, false);
     expect(gate.admit({ command: 'rm -rf /' }, session('a'), CALLER)).toBeUndefined();
-    expect(gate.admitInput(session('a'), { data: 'rm -rf /\n' }, LOCAL_PRINCIPAL)).toBeUndefined();
+    expect(gate.typing.admit(session('a'), { data: 'rm -rf /\n' }, LOCAL_PRINCIPAL)).toBeUndefined();
     expect(forget).toHaveBeenCalledOnce();
   });
 
