@@ -3,13 +3,9 @@ import { resolve } from 'node:path';
 
 import type { Principal } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
-import type { SignalName } from '../core/signals.js';
 import type { RunJob } from '../engine/checkpoints/job.js';
-import type { Command } from '../engine/command/command.js';
-import type { EndReason } from '../engine/command/outcome.js';
 import type { OneShotRunner } from '../engine/one-shot/one-shot.js';
 import type { StdinPipes } from '../engine/output/stdin-pipe.js';
-import type { ReportedProcess } from '../engine/process/background-processes.js';
 import type { ShellPool } from '../engine/shell/shell-pool.js';
 import { findShell, type InstalledShell, installedShells } from '../engine/shells/list.js';
 import type { User } from '../engine/system/find-user.js';
@@ -105,26 +101,12 @@ export class Executions implements AsyncDisposable {
 
   /** Number of one-shots in flight, of all users. */
   get running(): number {
-    return this.#each.reduce((sum, { oneShots }) => sum + oneShots.running, 0);
-  }
-
-  /** Ends a one-shot with all its processes. */
-  terminate(command: Command, reason: EndReason): void {
-    for (const { oneShots } of this.#each) oneShots.terminate(command, reason);
-  }
-
-  /** Signals the process group of a one-shot. */
-  async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
-    return (await Promise.all(this.#each.map(({ oneShots }) => oneShots.signal(command, signal)))).flat();
+    return [this.#options.own, ...this.#all].reduce((sum, { oneShots }) => sum + oneShots.running, 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.allSettled(this.#preparing.values());
     await Promise.all(this.#all.map((execution) => execution[Symbol.asyncDispose]()));
-  }
-
-  get #each(): readonly Execution[] {
-    return [this.#options.own, ...this.#all];
   }
 
   async #prepare(name: string): Promise<void> {

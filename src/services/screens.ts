@@ -122,18 +122,10 @@ export class Screens implements Disposable {
   async #draw(record: CommandRecord): Promise<Screen> {
     const { stdout } = record.command;
     if (stdout.bytes > 0) assertKept(stdout, stdout.bytes - 1);
-    const size = this.#sizeOf(record);
+    const size = record.host?.session?.session.terminal.size ?? DEFAULT_SIZE;
     const screen = await this.#keep(record.command, size);
     await screen.draw(size);
     return screen;
-  }
-
-  #sizeOf({ command, sessionId }: CommandRecord): ScreenSize {
-    const open = this.#options.sessions.all();
-    return (
-      open.find(({ id, session }) => id === sessionId || session.running === command)?.session.terminal.size ??
-      DEFAULT_SIZE
-    );
   }
 
   #keep(command: Command, size: ScreenSize): Promise<Screen> {

@@ -1,6 +1,5 @@
 import type { CommandRequest } from '../../core/protocol/requests.js';
-import type { Command } from '../../engine/command/command.js';
-import type { EndReason, Warning } from '../../engine/command/outcome.js';
+import type { Warning } from '../../engine/command/outcome.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { type CommandRecord, renderResult } from '../registry/command-record.js';
 import { OutputChannel } from '../registry/output-channel.js';
@@ -11,10 +10,9 @@ import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { Executions } from '../executions.js';
 
-/** Dependencies of `CommandDispatcher`. */
-export interface CommandDispatcherOptions {
+interface CommandDispatcherOptions {
   readonly sessions: Sessions;
-  readonly executions: Pick<Executions, 'of' | 'terminate'>;
+  readonly executions: Executions;
   readonly health: SessionHealth;
   readonly monitor: ResourceMonitor;
 }
@@ -22,23 +20,23 @@ export interface CommandDispatcherOptions {
 /** Runs accepted commands, and sends their output and end to the clients that follow them. */
 export class CommandDispatcher {
   readonly #options: CommandDispatcherOptions;
-  /** Channels of one-shots that a client follows. */
-  readonly #ownChannels = new Map<Command, OutputChannel>();
 
   constructor(options: CommandDispatcherOptions) {
     this.#options = options;
-  }
-
-  /** Returns the channel that receives a command's output, if one exists. */
-  channelOf({ command, sessionId }: CommandRecord): OutputChannel | undefined {
-    if (sessionId === null) return this.#ownChannels.get(command);
-    return this.#options.sessions.registry.find(sessionId)?.channel;
   }
 
   /** Runs a command in a session, after the commands that were queued before it. */
   inSession(record: CommandRecord, session: SessionRecord, request: CommandRequest, sink: EventSink | undefined): void {
     const { command } = record;
     const { channel } = session;
+    record.host = {
+      session,
+      channel,
+      signal: (signal) => session.session.signal(command, signal),
+      end: (reason) => {
+        session.session.cancel(command, reason);
+      },
+    };
     this.#options.sessions.touch(session);
     channel.begin(command);
     if (request.stream === true && sink) channel.follow(sink);
@@ -66,38 +64,37 @@ export class CommandDispatcher {
     const { command } = record;
     const { oneShots } = this.#options.executions.of(record.owner);
     const isFollowed = sink !== undefined && (request.stream === true || request.background === true);
-    if (isFollowed) {
-      const channel = new OutputChannel(null, 0, (held, isHeld) => {
-        oneShots.holdForClient(held, isHeld);
-      });
+    const channel = isFollowed
+      ? new OutputChannel(null, 0, (held, isHeld) => {
+          oneShots.holdForClient(held, isHeld);
+        })
+      : undefined;
+    record.host = {
+      session: undefined,
+      channel,
+      signal: (signal) => oneShots.signal(command, signal),
+      end: (reason) => {
+        oneShots.terminate(command, reason);
+      },
+    };
+    if (isFollowed && channel) {
       channel.follow(sink);
       channel.begin(command);
       if (request.stream === true) channel.open(command, record.style.encoding);
-      this.#ownChannels.set(command, channel);
-      command.atEnd('event', () => {
-        channel.announce('command_finished', renderResult(record));
-        channel[Symbol.dispose]();
-        this.#ownChannels.delete(command);
-      });
     }
+    command.atEnd('event', () => {
+      record.host = undefined;
+      channel?.announce('command_finished', renderResult(record));
+      channel?.[Symbol.dispose]();
+    });
     void oneShots.run(command, (watched) => {
       this.#options.monitor.watch(watched, {
         onNear: (breach, level) => {
           const warning = { session_id: null, command_id: command.id, level, ...renderBreach(breach) };
-          this.#ownChannels.get(command)?.announce('resource_warning', warning);
+          channel?.announce('resource_warning', warning);
         },
       });
     });
-  }
-
-  /** Ends a command that is running or queued, in a session or as a one-shot. */
-  end({ command }: CommandRecord, reason: EndReason): void {
-    const { sessions, executions } = this.#options;
-    const place = sessions.registry
-      .all()
-      .find(({ session }) => session.running === command || session.queued.includes(command));
-    if (place) place.session.cancel(command, reason);
-    else executions.terminate(command, reason);
   }
 
   /** Runs a one-shot on a terminal: in a session that is opened for the command and closed after it. */
@@ -108,6 +105,7 @@ export class CommandDispatcher {
       const session = await sessions.open({ limits, sandbox: request.sandbox }, caller, { isHidden: true });
       this.inSession(record, session, request, caller.sink);
       await record.command.finished;
+      record.host = undefined;
       await sessions.close(session.id, 'client', 'its one-shot command has ended');
     };
     run().catch((error: unknown) => {

@@ -1,8 +1,7 @@
 import { type AccessKind, canAccess, type Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
-import type { Answer, CommandRequest, Request, TypedInput } from '../../core/protocol/requests.js';
+import type { Answer, CommandRequest, Request } from '../../core/protocol/requests.js';
 import type { CommandResult } from '../../core/protocol/results.js';
-import type { SignalName } from '../../core/signals.js';
 import { settledWithin } from '../../core/time.js';
 import type { Traces } from '../../core/traces.js';
 import { type Command, ENDING_SIGNALS } from '../../engine/command/command.js';
@@ -24,7 +23,7 @@ import {
   usedId,
 } from '../registry/command-record.js';
 import type { CommandJournal, CommandRegistry } from '../registry/command-registry.js';
-import type { SessionRecord, SessionRegistry } from '../registry/session-registry.js';
+import type { SessionRecord } from '../registry/session-registry.js';
 import { typeInto } from '../session-recorder.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { enterableDirectory, type Executions } from '../executions.js';
@@ -83,140 +82,71 @@ interface Target {
   readonly command_id?: string | undefined;
 }
 
-/** Finds the commands that requests refer to. */
-class CommandTargets {
-  readonly #commands: CommandRegistry;
-  readonly #sessions: SessionRegistry;
-  readonly #inputs: StreamedInputs;
-
-  constructor(commands: CommandRegistry, sessions: SessionRegistry, inputs: StreamedInputs) {
-    this.#commands = commands;
-    this.#sessions = sessions;
-    this.#inputs = inputs;
-  }
-
-  /**
-   * Returns the running command that a request refers to, and its session: undefined for a one-shot without a terminal.
-   * @throws AdapterError NO_RUNNING_COMMAND when it has ended or not started
-   */
-  target(
-    request: Target,
-    principal: Principal,
-    reach: AccessKind = 'use',
-  ): {
-    command: Command;
-    session: SessionRecord | undefined;
-  } {
-    if (request.command_id === undefined) return this.running(request, principal, reach);
-    const { command, sessionId } = this.#commands.get(request.command_id, principal, reach, request.session_id);
-    if (command.outcome || !command.hasStarted) {
-      const state = command.outcome ? 'has ended' : 'has not started';
-      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} ${state}`, {
-        details: { command_id: command.id },
-      });
-    }
-    return {
-      command,
-      session: sessionId === null ? this.#ofTerminal(command) : this.#sessions.get(sessionId, principal, reach),
-    };
-  }
-
-  /** The session that was opened for a one-shot with a terminal; undefined for one without. */
-  #ofTerminal(command: Command): SessionRecord | undefined {
-    return this.#sessions.all().find(({ isHidden, session }) => isHidden && session.running === command);
-  }
-
-  /** Returns the streamed input of the command that a request refers to, if it is still open. */
-  streamedInput({ command_id: id, session_id: sessionId }: Target, principal: Principal): StreamedInput | undefined {
-    if (id === undefined) {
-      const running = this.#sessions.get(sessionId ?? '', principal, 'use').session.running;
-      return running && this.streamedInput({ command_id: running.id }, principal);
-    }
-    const own = this.#inputs.find(id, principal.id, sessionId);
-    if (own || this.#inputs.isEmpty) return own;
-    if (sessionId === undefined) return this.#inputs.find(id, this.#commands.get(id, principal, 'use').owner.id);
-    // In another principal's session, the input belongs to the session's owner. The command may not have been accepted
-    // yet.
-    const owner = this.#sessions.find(sessionId)?.owner.id;
-    return owner !== undefined && canAccess(principal, owner, 'use')
-      ? this.#inputs.find(id, owner, sessionId)
-      : undefined;
-  }
-
-  /** Returns a command that is still in its session's queue. */
-  queued(
-    { command_id, session_id }: Target,
-    principal: Principal,
-    reach: AccessKind,
-  ): { command: Command; session: SessionRecord } | undefined {
-    if (command_id === undefined) return undefined;
-    const { command, sessionId } = this.#commands.get(command_id, principal, reach, session_id);
-    if (command.outcome || command.hasStarted || sessionId === null) return undefined;
-    return { command, session: this.#sessions.get(sessionId, principal, reach) };
-  }
-
-  /**
-   * Returns the command that runs in a session.
-   * @throws AdapterError NO_RUNNING_COMMAND when the session is idle
-   */
-  running(
-    request: Target,
-    principal: Principal,
-    reach: AccessKind = 'use',
-  ): {
-    command: Command;
-    session: SessionRecord;
-  } {
-    if (request.command_id !== undefined) {
-      const { command, session } = this.target(request, principal, reach);
-      if (session) return { command, session };
-      throw noTerminal();
-    }
-    const session = this.#sessions.get(request.session_id ?? '', principal, reach);
-    const command = session.session.running;
-    if (!command) {
-      throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${session.id}`, {
-        details: { session_id: session.id },
-      });
-    }
-    return { command, session };
-  }
-}
-
-/** Dependencies of `RunningCommands`. */
 interface RunningCommandsOptions {
   readonly registry: CommandRegistry;
   readonly sessions: Sessions;
-  readonly executions: Executions;
   readonly inputs: StreamedInputs;
   readonly gate: CommandGate;
   readonly confirmations: Confirmations;
-  readonly dispatcher: CommandDispatcher;
 }
 
 /** Feeds, types into, and signals commands that run, or wait for their turn. */
 class RunningCommands {
   readonly #options: RunningCommandsOptions;
-  readonly #targets: CommandTargets;
 
   constructor(options: RunningCommandsOptions) {
     this.#options = options;
-    this.#targets = new CommandTargets(options.registry, options.sessions.registry, options.inputs);
   }
 
   /** Feeds a streamed standard input, or types into the terminal of a running command. */
   sendInput(given: Request<'send_input'>, caller: Caller): Answer<'send_input'> | Promise<Answer<'send_input'>> {
     const { principal } = caller;
-    const { gate, registry } = this.#options;
-    const input = this.#targets.streamedInput(given, principal);
+    const input = this.#streamedInput(given, principal);
     if (input) return this.#options.inputs.feed(input, given, caller.sink);
-    const { command, session } = this.#targets.running(given, principal);
+    const record = this.#find(given, principal, 'use');
+    const { command, host } = record;
+    if (!command.hasStarted) throw notRunning(record, 'has not started');
+    if (!host?.session) throw noTerminal();
+    const { session } = host;
     const request = textOf(given);
-    const question = gate.typing.admit(session, request, principal);
-    if (!question) return this.#type(session, command, request);
-    const { owner } = session;
-    const record = registry.get(command.id, owner, 'see');
-    return this.#ask({ question, request, session, command, record, caller, owner });
+    const question = this.#options.gate.typing.admit(session, request, principal);
+    if (question) return this.#ask({ question, request, session, command, record, caller, owner: session.owner });
+    const { data = '', eof = false } = request;
+    const accepted = typeInto(session, command, { data, eof });
+    return typeof accepted === 'number'
+      ? { accepted_bytes: accepted }
+      : accepted.then((bytes) => ({ accepted_bytes: bytes }));
+  }
+
+  /**
+   * Kills the command of a streamed input that will never be complete: a plain EOF would look like the end of the data.
+   */
+  endUnfed({ commandId, ownerId }: StreamedInput): void {
+    const record = this.#options.registry.find(commandId, ownerId);
+    if (record) record.host?.end({ status: 'killed', killedBy: 'client' });
+    else this.#options.inputs.close(commandId, ownerId);
+  }
+
+  /** Sends a signal to a running command. One that waits for its turn has no process, and leaves the queue. */
+  async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
+    const { signal, command_id: id, session_id: sessionId } = request;
+    const isEnding = ENDING_SIGNALS.has(signal);
+    const reach = isEnding ? 'stop' : 'use';
+    const asked = this.#options.confirmations.ofCommand(id, principal, reach, sessionId);
+    if (asked && isEnding) {
+      this.#options.confirmations.withdraw(asked, principal, `it got ${signal}`);
+      return { signalled: [] };
+    }
+    const record = this.#find(request, principal, reach);
+    const { command, host } = record;
+    if (!command.hasStarted) {
+      cancelQueued(record, isEnding);
+      return { signalled: [] };
+    }
+    const signalled = (await host?.signal(signal)) ?? [];
+    // A command that had no process yet was cancelled.
+    if (signalled.length > 0 || command.endReason?.killedBy === 'signal') return { signalled };
+    throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} has no process that could take ${signal}`);
   }
 
   async #ask(stopped: StoppedInput): Promise<Answer<'send_input'>> {
@@ -228,63 +158,57 @@ class RunningCommands {
   }
 
   /**
-   * Kills the command of a streamed input that will never be complete: a plain EOF would look like the end of the data.
+   * Returns the command that a request refers to, or that runs in a session.
+   * @throws AdapterError NO_RUNNING_COMMAND when it has ended, and when the session is idle
    */
-  endUnfed({ commandId, ownerId }: StreamedInput): void {
-    const record = this.#options.registry.find(commandId, ownerId);
-    if (record) this.#options.dispatcher.end(record, { status: 'killed', killedBy: 'client' });
-    else this.#options.inputs.close(commandId, ownerId);
-  }
-
-  /** Sends a signal to a running command. */
-  async signal(request: Request<'signal_command'>, principal: Principal): Promise<Answer<'signal_command'>> {
-    const reach = ENDING_SIGNALS.has(request.signal) ? 'stop' : 'use';
-    const { command_id: id, session_id: sessionId } = request;
-    const asked = this.#options.confirmations.ofCommand(id, principal, reach, sessionId);
-    if (asked && ENDING_SIGNALS.has(request.signal)) {
-      this.#options.confirmations.withdraw(asked, principal, `it got ${request.signal}`);
-      return { signalled: [] };
-    }
-    const queued = this.#targets.queued(request, principal, reach);
-    if (queued) return this.#cancelQueued(queued, request.signal);
-    const { command, session } = this.#targets.target(request, principal, reach);
-    const signalled = session
-      ? await session.session.signal(command, request.signal)
-      : await this.#options.executions.signal(command, request.signal);
-    // A command that had no process yet was cancelled.
-    if (signalled.length > 0 || command.endReason?.killedBy === 'signal') return { signalled };
-    throw new AdapterError(
-      'NO_RUNNING_COMMAND',
-      `command ${command.id} has no process that could take ${request.signal}`,
-    );
-  }
-
-  #type(session: SessionRecord, command: Command, { data = '', eof = false }: TypedInput) {
-    const accepted = typeInto(session, command, { data, eof });
-    return typeof accepted === 'number'
-      ? { accepted_bytes: accepted }
-      : accepted.then((bytes) => ({ accepted_bytes: bytes }));
-  }
-
-  /** A terminating signal removes the command from the queue: it has no process yet. */
-  #cancelQueued(
-    { command, session }: { command: Command; session: SessionRecord },
-    signal: SignalName,
-  ): Answer<'signal_command'> {
-    if (!ENDING_SIGNALS.has(signal)) {
-      throw new AdapterError('NO_RUNNING_COMMAND', `command ${command.id} waits for its turn`, {
-        details: { command_id: command.id },
+  #find({ command_id: id, session_id: sessionId }: Target, principal: Principal, reach: AccessKind): CommandRecord {
+    const { registry, sessions } = this.#options;
+    if (id === undefined) {
+      const { id: idle, session, owner } = sessions.registry.get(sessionId ?? '', principal, reach);
+      const running = session.running && registry.find(session.running.id, owner.id);
+      if (running) return running;
+      throw new AdapterError('NO_RUNNING_COMMAND', `nothing runs in session ${idle}`, {
+        details: { session_id: idle },
       });
     }
-    session.session.cancel(command, { status: 'interrupted', killedBy: 'signal' });
-    return { signalled: [] };
+    const record = registry.get(id, principal, reach, sessionId);
+    if (record.command.outcome) throw notRunning(record, 'has ended');
+    if (record.sessionId !== null) sessions.registry.get(record.sessionId, principal, reach);
+    return record;
+  }
+
+  /** Returns the streamed input of the command that a request refers to, if it is still open. */
+  #streamedInput({ command_id: id, session_id: sessionId }: Target, principal: Principal): StreamedInput | undefined {
+    const { registry, inputs } = this.#options;
+    const sessions = this.#options.sessions.registry;
+    if (id === undefined) {
+      const running = sessions.get(sessionId ?? '', principal, 'use').session.running;
+      return running && this.#streamedInput({ command_id: running.id }, principal);
+    }
+    const own = inputs.find(id, principal.id, sessionId);
+    if (own || inputs.isEmpty) return own;
+    if (sessionId === undefined) return inputs.find(id, registry.get(id, principal, 'use').owner.id);
+    // In another principal's session, the input belongs to the session's owner. The command may not have been accepted
+    // yet.
+    const owner = sessions.find(sessionId)?.owner.id;
+    return owner !== undefined && canAccess(principal, owner, 'use') ? inputs.find(id, owner, sessionId) : undefined;
   }
 }
 
-/** Dependencies of `Commands`. */
+/** @throws AdapterError NO_RUNNING_COMMAND for a signal that does not end commands, and for one that is in no queue */
+function cancelQueued(record: CommandRecord, isEnding: boolean): void {
+  if (record.sessionId === null) throw notRunning(record, 'has not started');
+  if (!isEnding) throw notRunning(record, 'waits for its turn');
+  record.host?.end({ status: 'interrupted', killedBy: 'signal' });
+}
+
+const notRunning = ({ command: { id } }: CommandRecord, state: string): AdapterError =>
+  new AdapterError('NO_RUNNING_COMMAND', `command ${id} ${state}`, { details: { command_id: id } });
+
 interface CommandsOptions extends RunningCommandsOptions {
-  readonly gate: CommandGate;
+  readonly executions: Executions;
   readonly factory: CommandFactory;
+  readonly dispatcher: CommandDispatcher;
   readonly traces: Traces;
 }
 
@@ -297,8 +221,7 @@ export class Commands {
 
   constructor(options: CommandsOptions) {
     this.#options = options;
-    const { registry, sessions, executions, inputs, gate, confirmations, dispatcher } = options;
-    this.running = new RunningCommands({ registry, sessions, executions, inputs, gate, confirmations, dispatcher });
+    this.running = new RunningCommands(options);
   }
 
   /** Bytes of one-shot output kept in spools. */
@@ -465,7 +388,7 @@ export class Commands {
   async #repeat(record: CommandRecord, request: CommandRequest, sink: EventSink | undefined): Promise<CommandResult> {
     if (fingerprintOf(record.request) !== fingerprintOf(request)) throw usedId(record.command.id);
     // After a reconnect, the rest of the output is sent over the new connection.
-    if (request.stream === true && sink) this.#options.dispatcher.channelOf(record)?.follow(sink);
+    if (request.stream === true && sink) record.host?.channel?.follow(sink);
     return this.#answer(record, request);
   }
 

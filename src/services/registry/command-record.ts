@@ -4,17 +4,33 @@ import type { PolicyVerdict } from '../../core/policy/policy.js';
 import type { CommandClass } from '../../core/policy/model.js';
 import type { Answer, CommandRequest, Request, TypedInput } from '../../core/protocol/requests.js';
 import { type CommandInfo, type CommandResult, MAX_LISTED_COMMAND } from '../../core/protocol/results.js';
+import type { SignalName } from '../../core/signals.js';
 import type { Command } from '../../engine/command/command.js';
-import { killOf, type Warning } from '../../engine/command/outcome.js';
+import { type EndReason, killOf, type Warning } from '../../engine/command/outcome.js';
 import { NOTHING_USED } from '../../engine/command/resource-use.js';
 import type { OutputStream } from '../../engine/output/output-stream.js';
+import type { ReportedProcess } from '../../engine/process/background-processes.js';
+import type { OutputChannel } from './output-channel.js';
 import { renderKill, renderUse } from './rendered-limits.js';
+import type { SessionRecord } from './session-registry.js';
 
 /** How a result renders its outputs. */
 interface OutputStyle {
   readonly encoding: 'utf8' | 'base64';
   readonly stripAnsi: boolean;
   readonly collapseCr: boolean;
+}
+
+/** Where a command runs: in a session, or in a process of its own. */
+export interface CommandHost {
+  /** The session that has its terminal, also that of a one-shot; undefined for a process of its own. */
+  readonly session: SessionRecord | undefined;
+  /** Receives its output for the clients that follow; undefined where none does. */
+  readonly channel: OutputChannel | undefined;
+  /** Sends a signal; resolves with the processes that got it. */
+  readonly signal: (signal: SignalName) => Promise<ReportedProcess[]>;
+  /** Ends it with all its processes, or takes it out of the queue. */
+  readonly end: (reason: EndReason) => void;
 }
 
 /** A command known to the daemon: running, or ended and still kept. */
@@ -34,6 +50,8 @@ export interface CommandRecord {
   readonly confirmationId?: string | undefined;
   /** Class of the policy's verdict; undefined when it was not judged. */
   readonly commandClass?: CommandClass | undefined;
+  /** Undefined before it is started, and for a one-shot that has ended. */
+  host?: CommandHost | undefined;
 }
 
 /** Identifies the content of a request, for idempotence: all fields that affect what would run. */
