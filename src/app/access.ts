@@ -1,5 +1,4 @@
 import type { AuditEventName } from '../core/audit-events.js';
-import type { Log } from '../core/log.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { Access, Peers, Tokens } from '../services/access/access.js';
 import { Admission, Refusals } from '../services/access/admission.js';
@@ -41,7 +40,10 @@ async function openTokens(context: RuntimeContext, onEnd: (tokenId: string) => v
   const shared = await shareTokens(files, context);
   const first = shared ? undefined : files.createFirst();
   if (first) log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
-  warnOfUsers(files, log);
+  // Only root can run what a token with a user of its own starts.
+  const tokens = ownUid() === 0 ? [] : files.namesWithUser();
+  if (tokens.length > 0)
+    log.warn('tokens with a user of their own (run_as) are refused: the daemon is not root', { tokens });
   const store = new TokenStore(shared ?? files, log, (change, { id, name, role, run_as }) => {
     const principal = { id, name, role, ...(run_as !== undefined && { run_as }) };
     audit.record({ event: TOKEN_EVENTS[change], principal, details: { change } });
@@ -75,23 +77,6 @@ async function shareTokens(
   );
   await tokens.start();
   return tokens;
-}
-
-/** Only root can run what a token with a user of its own starts. */
-function warnOfUsers(files: TokenFiles, log: Log): void {
-  if (ownUid() === 0) return;
-  const names = usersIn(files);
-  if (names.length === 0) return;
-  log.warn('tokens with a user of their own (run_as) are refused: the daemon is not root', { tokens: names });
-}
-
-function usersIn(files: TokenFiles): readonly string[] {
-  try {
-    return files.read().tokens.flatMap(({ name, run_as: user }) => (user === undefined ? [] : [name]));
-  } catch {
-    // The token store reports a directory that cannot be read.
-    return [];
-  }
 }
 
 const TOKEN_EVENTS = {

@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { drainNode, nameNode } from '../cluster/own-work.js';
 import { ensureWorkspace, reload } from '../config/derive.js';
 import type { Configuration } from '../config/model/configuration.js';
 import type { LogFactory } from '../core/log.js';
 import { NO_METRICS } from '../core/metrics.js';
 import type { SecretMask } from '../core/secrets.js';
-import { until } from '../core/time.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
 import { SHELLS } from '../engine/shells/list.js';
 import { LinkSecret } from '../services/access/dashboard-links.js';
@@ -15,12 +15,12 @@ import type { Services } from '../services/services.js';
 import { PrometheusMetrics } from '../transports/http/prometheus.js';
 import type { SocketIoServer } from '../transports/socketio.js';
 import { buildAccess } from './access.js';
-import { joinCluster, nameNode } from './cluster.js';
+import { joinCluster } from './cluster.js';
 import { Closers, completeContext, type EngineContext, type RuntimeContext } from './context.js';
 import { type Detachment, takePart } from './detach.js';
 import { buildEngine, type Engine } from './engine.js';
 import { buildServices } from './services.js';
-import { CurrentSettings } from './settings.js';
+import { settingsOf } from './settings.js';
 import { buildTransports } from './transports.js';
 
 /** What `startApp` needs. */
@@ -85,20 +85,21 @@ export async function startApp(options: AppOptions): Promise<App> {
 
 async function build(options: AppOptions, closers: Closers): Promise<App> {
   const { configuration, log, secrets, version, detachment } = options;
-  const settings = new CurrentSettings(configuration);
+  const { cluster, http: served } = configuration;
+  let current = settingsOf(configuration);
   let closing: Promise<void> | undefined;
   await ensureWorkspace(configuration);
-  const prometheus = configuration.http.metrics ? new PrometheusMetrics() : undefined;
+  const prometheus = served.metrics ? new PrometheusMetrics() : undefined;
   const early: EngineContext = {
-    configuration: settings.configuration,
-    limits: settings.limits,
-    gate: settings.gate,
+    configuration: () => current.configuration,
+    limits: () => current.limits,
+    gate: () => current.gate,
     platform: choosePlatform(configuration.adapter.platform),
     log,
     metrics: prometheus ?? NO_METRICS,
     secrets,
     version,
-    node: nameNode(configuration),
+    node: cluster.enabled ? nameNode(cluster.name) : undefined,
     detachment,
     closers,
     isClosing: () => closing !== undefined,
@@ -109,7 +110,9 @@ async function build(options: AppOptions, closers: Closers): Promise<App> {
   const services = buildServices(engine, await buildAccess(engine, context), context);
   await services.recordings.prepare(configuration.adapter.stateDirectory);
   const { http, server } = buildTransports(services, context);
-  const [listener] = await Promise.all([joinCluster(engine, services, context), startShells(engine, services)]);
+  // A gateway keeps no shells ready.
+  const shells = services.cluster.runsSessions ? [engine.pool.fill(), engine.oneShots.fill()] : [];
+  const [listener] = await Promise.all([joinCluster(engine, services, context), ...shells]);
   const readAgain = await takePart(engine, services, listener, context);
   if (prometheus) watchWorkload(prometheus, engine, services, server, context);
   const address = await http.listen();
@@ -120,16 +123,19 @@ async function build(options: AppOptions, closers: Closers): Promise<App> {
     url: urlOf(address, configuration),
     dashboard: dashboardOf(address, configuration, services),
     reconfigure: (next) => {
-      const { configuration: current, waiting } = reload(configuration, next);
-      settings.replace(current);
+      const { configuration: merged, waiting } = reload(configuration, next);
+      current = settingsOf(merged);
       secrets.replace(next.secrets);
-      context.notifications.configure(current.notify.webhooks);
+      context.notifications.configure(merged.notify.webhooks);
       services.access.refresh();
       readAgain();
       context.audit.record({ event: 'configuration_reloaded', details: { configuration: next.file ?? null } });
       return waiting;
     },
-    drain: detachment ? undefined : drainOf(services, context),
+    drain:
+      detachment || !context.node || !services.cluster.runsSessions
+        ? undefined
+        : (reason) => drain(reason, services, context),
     countUncaught: () => {
       services.readiness.countUncaught();
     },
@@ -148,11 +154,6 @@ function runOf(detachment: Detachment | undefined, { cluster }: Configuration, i
   if (detachment) return detachment.as === 'daemon' ? detachment.run : instance;
   const { enabled, role, secretFile } = cluster;
   return enabled && role !== 'worker' && secretFile !== undefined ? new LinkSecret(secretFile).clusterId : instance;
-}
-
-/** Starts the shells that are kept ready, except on a gateway. */
-async function startShells({ pool, oneShots }: Engine, { cluster }: Services): Promise<void> {
-  if (cluster.runsSessions) await Promise.all([pool.fill(), oneShots.fill()]);
 }
 
 /** Tells the audit log and the webhooks that the daemon takes requests, and begins to measure the machine. */
@@ -215,29 +216,9 @@ function dashboardOf(
   return { url, createLink: auth.mode === 'auto' ? () => url + links.createForStart() : undefined };
 }
 
-/** How often a node that is drained is looked at, in milliseconds. */
-const LOOK_MS = 100;
-
-/** How a node that runs sessions is drained before it ends; undefined for other daemons. */
-function drainOf(services: Services, { configuration, node, log }: RuntimeContext) {
-  const { cluster } = services;
-  if (!node || !cluster.runsSessions) return undefined;
-  return async (reason: string): Promise<void> => {
-    const { drainTimeoutMs } = configuration().cluster;
-    cluster.setDraining(true);
-    announce(services, reason, drainTimeoutMs);
-    const isIdle = await until(() => cluster.isIdle, LOOK_MS, drainTimeoutMs);
-    if (!isIdle) log('cluster').warn('the node ends before all that runs there: cluster.drain_timeout is over');
-  };
-}
-
-/** Tells the clients that follow a session when it ends at the latest. */
-function announce({ connections, sessions }: Services, reason: string, graceMs: number): void {
-  const channels = sessions.registry.all().map(({ channel }) => channel);
-  for (const { sink } of connections.all()) {
-    if (!sink || !channels.some((channel) => channel.isFollowedBy(sink))) continue;
-    sink.send('server_shutdown', { reason: `the node is being drained (${reason})`, grace_ms: graceMs });
-  }
+async function drain(reason: string, services: Services, { configuration, log }: RuntimeContext): Promise<void> {
+  const isIdle = await drainNode(services, reason, configuration().cluster.drainTimeoutMs);
+  if (!isIdle) log('cluster').warn('the node ends before all that runs there: cluster.drain_timeout is over');
 }
 
 async function shutDown(

@@ -1,25 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 
 import { Gateway } from '../cluster/gateway.js';
 import { Membership } from '../cluster/membership.js';
-import { NO_WORK, OwnWork } from '../cluster/own-work.js';
+import { NO_WORK, type OwnNode, OwnWork } from '../cluster/own-work.js';
 import { WorkerNode } from '../cluster/worker.js';
 import type { Configuration } from '../config/model/configuration.js';
 import { type ConfigurationError, configurationError } from '../config/model/problems.js';
-import { idElsewhere, LINK_VERSION, type LinkIdentity } from '../core/cluster/link-messages.js';
-import { incarnationFrom, nodeIdFrom } from '../core/cluster/address.js';
+import { LINK_VERSION, type LinkIdentity } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
-import { ID_BYTES, NODE_NAME } from '../core/ids.js';
-import { randomBytes } from '../engine/system/random.js';
-import type { Access } from '../services/access/access.js';
 import { LinkSecret } from '../services/access/dashboard-links.js';
 import { type ClusterPort, NO_CLUSTER, type Rival } from '../services/cluster-port.js';
-import type { Executions } from '../services/executions.js';
-import type { Connections } from '../services/registry/caller.js';
-import type { CommandRegistry } from '../services/registry/command-registry.js';
 import type { Services } from '../services/services.js';
-import type { Sessions } from '../services/sessions/sessions.js';
 import { PrometheusMetrics } from '../transports/http/prometheus.js';
 import { PatientRequests } from '../transports/http/http-requests.js';
 import { type LinkHttp, LinkServer, metricsForDaemon, Tickets } from '../transports/link-server.js';
@@ -28,6 +19,7 @@ import { forwardUpgrades, PreviewEndpoint } from '../transports/previews.js';
 import { FileEndpoint } from '../transports/rest/files.js';
 import type { RuntimeContext } from './context.js';
 import type { Engine } from './engine.js';
+import type { AccessServices, Shared, SessionServices } from './services.js';
 import { quotaLimits } from './settings.js';
 
 /** Builds what a worker serves over HTTP for the clients of gateways: what goes through a link serves the rest. */
@@ -56,54 +48,31 @@ function buildLinkHttp(services: Services, { configuration, metrics, log }: Runt
   };
 }
 
-/** This run of a node, as ids and other nodes name it. */
-export interface OwnNode {
-  readonly name: string;
-  /** `name-incarnation`. */
-  readonly id: string;
-  readonly incarnation: string;
-}
-
-/** Longest name of a node, in characters. */
-const MAX_NAME = 24;
-
-/** Names this run of the daemon; undefined for a daemon alone. */
-export function nameNode({ cluster }: Configuration): OwnNode | undefined {
-  if (!cluster.enabled) return undefined;
-  const name = cluster.name ?? nameFrom(hostname());
-  const incarnation = incarnationFrom(randomBytes(ID_BYTES));
-  return { name, incarnation, id: nodeIdFrom(name, incarnation) };
-}
-
-/** A name of a machine as that of a node. */
-function nameFrom(machine: string): string {
-  const name = machine
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, MAX_NAME)
-    .replaceAll(/^-+|-+$/g, '');
-  return NODE_NAME.test(name) ? name : 'node';
-}
-
-/** What the cluster shows of the daemon, or asks it. */
-interface Shown {
-  readonly access: Access;
-  readonly connections: Connections;
-  readonly sessions: Sessions;
-  readonly executions: Executions;
-  readonly registry: CommandRegistry;
-}
-
 /** Builds what knows the other nodes. */
-export function buildCluster({ instance }: Engine, shown: Shown, context: RuntimeContext): ClusterPort {
-  const { access, connections } = shown;
+export function buildCluster(
+  { instance }: Engine,
+  { access }: AccessServices,
+  { connections, executions, registry: commands }: Shared,
+  { sessions }: SessionServices,
+  context: RuntimeContext,
+): ClusterPort {
   const { node, shared, configuration, version, log, closers, traces, metrics } = context;
   if (!node) return NO_CLUSTER;
   const { cluster } = configuration();
   const identity = identityOf(node, instance, version);
   const registry = shared?.registry;
   const { role } = cluster;
-  const work = role === 'gateway' ? NO_WORK : ownWork(shown, context, identity.node);
+  const work =
+    role === 'gateway'
+      ? NO_WORK
+      : new OwnWork({
+          node: node.name,
+          labels: cluster.labels,
+          capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
+          sessions,
+          executions,
+          registry: commands,
+        });
   if (role === 'worker') {
     const joined = { identity, work, role, leaseMs: cluster.leaseMs, log: log('cluster') };
     return new WorkerNode(identity, work, registry && new Membership({ ...joined, registry }));
@@ -130,25 +99,6 @@ export function buildCluster({ instance }: Engine, shown: Shown, context: Runtim
   return gateway;
 }
 
-/** What a node runs that has sessions. */
-function ownWork({ sessions, executions, registry }: Shown, { configuration }: RuntimeContext, node: string): OwnWork {
-  const { cluster } = configuration();
-  return new OwnWork({
-    node,
-    labels: cluster.labels,
-    capacity: () => cluster.capacity ?? configuration().adapter.maxSessions,
-    workload: () => ({
-      sessions: sessions.registry.size,
-      one_shots: executions.running,
-      commands_running: sessions.registry.running + executions.running,
-    }),
-    held: () => ({
-      sessions: sessions.held(),
-      claims: registry.runningByOwnId().map((claim) => ({ ...claim, owner: idElsewhere(claim.owner, node) })),
-    }),
-  });
-}
-
 /**
  * Has the daemon join its cluster: a node that runs sessions listens for others, and the registry, if there is one, learns of the node.
  * Rejects when the port is in use.
@@ -171,11 +121,10 @@ export async function joinCluster(
 
 /** The port for other nodes of a daemon that listens for them. */
 export interface NodeListener {
+  readonly server: LinkServer;
   readonly port: number;
   /** Where other nodes reach it. */
   readonly url: string;
-  /** How many gateways are connected. */
-  readonly gateways: number;
 }
 
 /** Listens for links from other nodes. */
@@ -205,14 +154,7 @@ async function listenForNodes(
   );
   const { address, port } = await server.listen();
   log('cluster').info('listening for gateways', { address, port });
-  const url = linkUrlOf(configuration(), port);
-  return {
-    port,
-    url,
-    get gateways() {
-      return server.gateways;
-    },
-  };
+  return { server, port, url: linkUrlOf(configuration(), port) };
 }
 
 /** Where other nodes reach the port for links. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-import type { RedisConnection } from '../cluster/registry/redis-connection.js';
+import type { OwnNode } from '../cluster/own-work.js';
 import type { RedisRegistry } from '../cluster/registry/redis-registry.js';
 import type { Configuration } from '../config/model/configuration.js';
 import { configurationError } from '../config/model/problems.js';
@@ -17,7 +17,6 @@ import type { TokenRegistry } from '../services/access/shared-tokens.js';
 import { AuditLog, RequestAudit } from '../services/audit.js';
 import type { GateSettings } from '../services/gate/gate-options.js';
 import { Notifications } from '../services/notifications.js';
-import type { OwnNode } from './cluster.js';
 import type { Detachment } from './detach.js';
 
 /** What has to be closed, in the reverse order of construction. */
@@ -75,7 +74,6 @@ export interface RuntimeContext extends EngineContext {
 
 /** What the nodes of a cluster share. */
 interface SharedRegistry {
-  readonly connection: RedisConnection;
   readonly registry: RedisRegistry;
   readonly tokens: TokenRegistry;
 }
@@ -165,7 +163,7 @@ async function openRegistry(context: EngineContext): Promise<SharedRegistry | un
   try {
     const connection = closers.use(await RedisConnection.open({ url: redisUrl.reveal(), prefix, onError, log }));
     const registry = new RedisRegistry(connection, leaseMs, log);
-    return { connection, registry, tokens: new RedisTokens(connection, log) };
+    return { registry, tokens: new RedisTokens(connection, log) };
   } catch (error) {
     throw missingPackage(error, 'cluster.redis_url', 'needs ioredis: npm install ioredis');
   }

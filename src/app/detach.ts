@@ -146,7 +146,7 @@ function announceHolder(
       cluster,
       isRunning: () =>
         executions.running > 0 || sessions.registry.running > 0 || llm.providers.running.some(({ calls }) => calls > 0),
-      daemons: () => listener.gateways,
+      daemons: () => listener.server.gateways,
       end,
     }),
   );

@@ -34,8 +34,8 @@ import {
   findWorkspace,
   type UserExecution,
 } from '../services/executions.js';
+import { logLimits } from '../services/registry/rendered-limits.js';
 import type { EngineContext } from './context.js';
-import { logLimits } from './settings.js';
 
 /** The parts of the engine that the services use, and what runs the processes of the daemon's own user. */
 export interface Engine extends Execution, ChosenMechanism {

@@ -81,7 +81,7 @@ import {
   watchSettings,
 } from './settings.js';
 
-type AccessServices = Awaited<ReturnType<typeof buildAccess>>;
+export type AccessServices = Awaited<ReturnType<typeof buildAccess>>;
 
 /** Creates the services, in the order in which they need each other. */
 export function buildServices(engine: Engine, access: AccessServices, context: RuntimeContext): Services {
@@ -91,7 +91,7 @@ export function buildServices(engine: Engine, access: AccessServices, context: R
   const gates = buildGates(engine, base, confirming, context);
   const sessions = buildSessions(base, confirming, gates, context);
   const commands = buildCommands(engine, base, confirming, gates, sessions, context);
-  const cluster = buildCluster(engine, { ...access, ...base, ...sessions }, context);
+  const cluster = buildCluster(engine, access, base, sessions, context);
   const files = buildFiles(engine, base, confirming, gates, sessions, context);
   const { metrics, traces, audit, requestAudit, auditLog, secrets, isClosing } = context;
   const services = { ...access, ...base, ...llm, ...confirming, ...sessions, ...commands, ...files, cluster };
@@ -133,7 +133,7 @@ function buildBase(engine: Engine, { access }: AccessServices, context: RuntimeC
   return { registry, executions, checkpoints, monitor, quotas, connections: new Connections() };
 }
 
-type Base = ReturnType<typeof buildBase>;
+export type Shared = ReturnType<typeof buildBase>;
 
 /** Builds the checkpoints of one user. */
 function checkpointsOf({ pool, launch, runJob }: Execution, engine: Engine, context: RuntimeContext): Checkpoints {
@@ -162,7 +162,7 @@ function checkpointsOf({ pool, launch, runJob }: Execution, engine: Engine, cont
 }
 
 /** Builds the LLM providers (command-line tools and services) and the models of the HTTP endpoint. */
-function buildLlm(engine: Engine, { monitor, executions }: Base, context: RuntimeContext) {
+function buildLlm(engine: Engine, { monitor, executions }: Shared, context: RuntimeContext) {
   const { configuration, limits, secrets, metrics, closers, node } = context;
   const { pool, oneShots, scratch, worktrees, spoolDirectory } = engine;
   const settings = () => configuration().llm;
@@ -183,7 +183,7 @@ function buildLlm(engine: Engine, { monitor, executions }: Base, context: Runtim
   const llm = closers.use(new LlmCalls(providers, log, settings, executions));
   const completions = closers.use(
     new Completions({
-      registry: () => settings().models,
+      settings,
       catalogue,
       providers,
       log,
@@ -191,14 +191,13 @@ function buildLlm(engine: Engine, { monitor, executions }: Base, context: Runtim
       workspace: pool.cwd,
       secrets,
       output: () => outputLimits(configuration()),
-      repeatWindowMs: () => settings().repeatWindowMs,
     }),
   );
   return { llm, completions };
 }
 
 /** Builds the confirmations, with those that are remembered from an earlier run. */
-function buildConfirming(engine: Engine, base: Base, llm: LlmCalls, access: AccessServices, context: RuntimeContext) {
+function buildConfirming(engine: Engine, base: Shared, llm: LlmCalls, access: AccessServices, context: RuntimeContext) {
   const { configuration, secrets, metrics, audit, notifications, log: logs, closers, node } = context;
   const { connections, checkpoints } = base;
   const { pool, oneShots } = engine;
@@ -232,7 +231,7 @@ function buildConfirming(engine: Engine, base: Base, llm: LlmCalls, access: Acce
 type Confirming = ReturnType<typeof buildConfirming>;
 
 /** Builds the gates that every command and every request about files pass. */
-function buildGates(engine: Engine, base: Base, { approvalGuard }: Confirming, context: RuntimeContext) {
+function buildGates(engine: Engine, base: Shared, { approvalGuard }: Confirming, context: RuntimeContext) {
   const { gate: settings, configuration, audit, log: logs } = context;
   const { executions, checkpoints } = base;
   const pathsOf = rememberLast((current: Configuration) => ownPaths(current, dirname(engine.runtimePath)));
@@ -257,7 +256,7 @@ function buildGates(engine: Engine, base: Base, { approvalGuard }: Confirming, c
 type Gates = ReturnType<typeof buildGates>;
 
 /** Builds what opens, describes and records sessions. */
-function buildSessions(base: Base, { confirmations }: Confirming, { shellGate }: Gates, context: RuntimeContext) {
+function buildSessions(base: Shared, { confirmations }: Confirming, { shellGate }: Gates, context: RuntimeContext) {
   const { configuration, limits, metrics, audit, notifications, secrets, log, closers, node, platform } = context;
   const { registry, executions, monitor, quotas } = base;
   const recording = () => configuration().recording;
@@ -287,7 +286,7 @@ function buildSessions(base: Base, { confirmations }: Confirming, { shellGate }:
   return { recordings, usage, sessions, health, descriptions, screens };
 }
 
-type SessionServices = ReturnType<typeof buildSessions>;
+export type SessionServices = ReturnType<typeof buildSessions>;
 
 /** Tells the registry of the cluster that a session has ended; undefined without one. */
 function sessionReleaser({ shared, node, log }: RuntimeContext): ConstructorParameters<typeof Sessions>[0]['onEnded'] {
@@ -303,7 +302,7 @@ function sessionReleaser({ shared, node, log }: RuntimeContext): ConstructorPara
 /** Builds what runs commands. */
 function buildCommands(
   { spoolDirectory }: Engine,
-  { registry, executions, monitor, quotas }: Base,
+  { registry, executions, monitor, quotas }: Shared,
   { confirmations }: Confirming,
   { gate, startupGate }: Gates,
   { sessions, health }: SessionServices,
@@ -351,7 +350,7 @@ function buildCommands(
 /** Builds what reads and changes files, and what waits for them and for ports. */
 function buildFiles(
   { spoolDirectory }: Engine,
-  base: Base,
+  base: Shared,
   { confirmations }: Confirming,
   { fileGate }: Gates,
   { sessions, screens }: SessionServices,
@@ -391,7 +390,7 @@ function buildFiles(
 }
 
 type Reported = AccessServices &
-  Base &
+  Shared &
   Confirming &
   SessionServices &
   ReturnType<typeof buildLlm> & { readonly cluster: ClusterPort };

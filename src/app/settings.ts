@@ -1,20 +1,12 @@
 import type { Configuration } from '../config/model/configuration.js';
 import { configurationError } from '../config/model/problems.js';
 import { CONFIRMATION_MODES, type ConfirmationMode } from '../core/confirmation.js';
-import {
-  LIMIT_KEYS,
-  type LimitMechanismName,
-  type LimitName,
-  type LimitSet,
-  type LimitsInForce,
-} from '../core/limits.js';
-import type { Log } from '../core/log.js';
+import type { LimitSet } from '../core/limits.js';
 import type { OutputLimits } from '../core/output/output-window.js';
 import { COMMAND_CLASSES } from '../core/policy/model.js';
 import { type Policy, withoutCheckpoints } from '../core/policy/policy.js';
 import { compileRule } from '../core/policy/rules.js';
-import { measureLimits, nameWithoutLimits, unenforceableOn } from '../engine/limits/mechanism.js';
-import type { ChosenMechanism } from '../engine/limits/probe.js';
+import { measureLimits, unenforceableOn } from '../engine/limits/mechanism.js';
 import type { Platform } from '../engine/platform/platform.js';
 import type { QuotaLimits } from '../services/access/admission.js';
 import type { ConfirmationSettings } from '../services/confirmations/confirmations.js';
@@ -25,31 +17,12 @@ import type { MetadataSettings } from '../services/machine/metadata.js';
 import type { CommandLimits } from '../services/registry/rendered-limits.js';
 import type { SessionLimits } from '../services/sessions/sessions.js';
 
-/** The configuration in effect, which a reload replaces, and the settings of the gate and the limits that follow from it. */
-export class CurrentSettings {
-  #configuration: Configuration;
-  #gate: GateSettings;
-  #limits: LimitsInForce;
-
-  constructor(configuration: Configuration) {
-    this.#configuration = configuration;
-    this.#gate = gateSettings(configuration);
-    this.#limits = measureLimits(configuration.adapter);
-  }
-
-  readonly configuration = (): Configuration => this.#configuration;
-
-  readonly gate = (): GateSettings => this.#gate;
-
-  readonly limits = (): LimitsInForce => this.#limits;
-
-  /** Puts another configuration into effect. */
-  replace(configuration: Configuration): void {
-    this.#gate = gateSettings(configuration);
-    this.#limits = measureLimits(configuration.adapter);
-    this.#configuration = configuration;
-  }
-}
+/** A configuration, with the settings of the gate and the limits that follow from it. */
+export const settingsOf = (configuration: Configuration) => ({
+  configuration,
+  gate: gateSettings(configuration),
+  limits: measureLimits(configuration.adapter),
+});
 
 /**
  * Settings of the gate.
@@ -184,29 +157,3 @@ export const metadataSettings = (configuration: Configuration): MetadataSettings
     audit_enabled: audit.enabled,
   };
 };
-
-const MECHANISMS: Readonly<Record<LimitMechanismName, string>> = {
-  cgroup2: 'the kernel (control groups, version 2)',
-  cgroup1: 'the kernel (control groups, version 1)',
-  pid_namespace: 'sampling the processes, in a PID namespace of each session',
-  polling: 'sampling the processes',
-};
-
-/**
- * Logs how resource limits are enforced: one plain line at `info` if the configuration sets a limit, and the details
- * (mechanism, why better ones cannot be used, and the safety net) at `debug`. Warns of limits that cannot be enforced.
- */
-export function logLimits(
-  limits: LimitsInForce,
-  { mechanism, rejected }: ChosenMechanism,
-  unenforceable: readonly LimitName[],
-  log: Log,
-): void {
-  const { name } = mechanism;
-  if (limits.isConfigured) log.info(`resource limits are enforced by ${MECHANISMS[name]}`);
-  for (const limit of unenforceable.filter((each) => limits.configured.resources[each] !== undefined)) {
-    log.warn('a limit of the configuration cannot be enforced on this platform', { limit: LIMIT_KEYS[limit] });
-  }
-  log.debug('limit mechanism', { mechanism: name, without_limits: nameWithoutLimits(mechanism), rejected });
-  log.debug('safety net', { ...limits.net.resources, disk_free_mb: limits.net.diskFreeMbFloor });
-}

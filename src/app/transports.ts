@@ -42,7 +42,6 @@ export function buildTransports(services: Services, context: RuntimeContext): Tr
     hasClients && served.mcp
       ? new McpEndpoint({ services, authentication, version: context.version, log: log('mcp'), ...socketio })
       : undefined;
-  const common = { services, authentication, patientRequests };
   const http = closers.use(
     new HttpServer({
       readiness,
@@ -52,7 +51,9 @@ export function buildTransports(services: Services, context: RuntimeContext): Tr
       patientRequests,
       metrics: metrics instanceof PrometheusMetrics ? metrics : undefined,
       originPolicy,
-      extensions: hasClients ? extensionsFor(common, mcp, context) : [ownEndpoint(services, authentication, context)],
+      extensions: hasClients
+        ? extensionsFor(services, authentication, patientRequests, mcp, context)
+        : [new RestEndpoint({ services, authentication, isOfWorker: true, log: log('rest'), ...socketio }).register],
       dashboard:
         hasClients && served.dashboard
           ? buildDashboard({ access, admission, authentication, refusals }, log('http'))
@@ -77,39 +78,28 @@ type Routes = (routes: FastifyInstance) => void;
 
 /** What is served over HTTP with a token. */
 function extensionsFor(
-  common: {
-    readonly services: Services;
-    readonly authentication: RequestAuthentication;
-    readonly patientRequests: PatientRequests;
-  },
+  services: Services,
+  authentication: RequestAuthentication,
+  patientRequests: PatientRequests,
   mcp: McpEndpoint | undefined,
   { configuration, version, log }: RuntimeContext,
 ): readonly Routes[] {
-  const { services, authentication } = common;
   const { socketio, http } = configuration();
+  const passing = { services, authentication, patientRequests };
   return [
     toolRoutes(authentication),
     ...(http.openai ? [new OpenAiEndpoint(services, authentication, log('openai')).register] : []),
     ...(http.rest
       ? [
           new RestEndpoint({ services, authentication, log: log('rest'), ...socketio }).register,
-          new FileEndpoint({ ...common, log: log('rest') }).register,
+          new FileEndpoint({ ...passing, log: log('rest') }).register,
           descriptionRoutes(authentication, version),
         ]
       : []),
     ...(mcp ? [mcp.register] : []),
-    new PreviewEndpoint({ ...common, log: log('previews') }).register,
+    new PreviewEndpoint({ ...passing, log: log('previews') }).register,
   ];
 }
-
-/** What a worker serves on its own port: it can be drained there, without a gateway. */
-const ownEndpoint = (
-  services: Services,
-  authentication: RequestAuthentication,
-  { configuration, log }: RuntimeContext,
-): Routes =>
-  new RestEndpoint({ services, authentication, isOfWorker: true, log: log('rest'), ...configuration().socketio })
-    .register;
 
 /** Reads the built page; without it the daemon serves everything else. */
 function buildDashboard(session: SessionOptions, log: Log): Routes {

@@ -1,7 +1,16 @@
-import type { LinkIdentity, NodeLoad } from '../core/cluster/link-messages.js';
-import { nodeIdFrom } from '../core/cluster/address.js';
+import { hostname } from 'node:os';
+
+import { idElsewhere, type LinkIdentity, type NodeLoad } from '../core/cluster/link-messages.js';
+import { incarnationFrom, nodeIdFrom } from '../core/cluster/address.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
+import { ID_BYTES, NODE_NAME } from '../core/ids.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
+import { until } from '../core/time.js';
+import { randomBytes } from '../engine/system/random.js';
+import type { Executions } from '../services/executions.js';
+import type { CommandRegistry } from '../services/registry/command-registry.js';
+import type { Services } from '../services/services.js';
+import type { Sessions } from '../services/sessions/sessions.js';
 import { nodeDraining } from './failures.js';
 import type { Beat, NodeRole } from './registry/registry.js';
 import type { OwnSessionNode } from './placement.js';
@@ -40,18 +49,20 @@ export const NO_WORK: NodeWork = {
   },
 };
 
-export interface OwnWorkOptions extends Pick<NodeWork, 'labels' | 'held'> {
+interface OwnWorkOptions {
   /** Name of this node. */
   readonly node: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly capacity: () => number;
-  readonly workload: () => Pick<NodeLoad, 'sessions' | 'one_shots' | 'commands_running'>;
+  readonly sessions: Sessions;
+  readonly executions: Executions;
+  readonly registry: CommandRegistry;
 }
 
 /** The work of a node that runs sessions. */
 export class OwnWork implements NodeWork {
   readonly runsSessions = true;
   readonly labels: Readonly<Record<string, string>>;
-  readonly held: NodeWork['held'];
   readonly #options: OwnWorkOptions;
   #isDraining = false;
   /** New work that is not over, or not yet a part of the workload. */
@@ -60,7 +71,14 @@ export class OwnWork implements NodeWork {
   constructor(options: OwnWorkOptions) {
     this.#options = options;
     this.labels = options.labels;
-    this.held = options.held;
+  }
+
+  held(): Pick<Beat, 'sessions' | 'claims'> {
+    const { sessions, registry, node } = this.#options;
+    return {
+      sessions: sessions.held(),
+      claims: registry.runningByOwnId().map((claim) => ({ ...claim, owner: idElsewhere(claim.owner, node) })),
+    };
   }
 
   beginWork(): () => void {
@@ -74,19 +92,25 @@ export class OwnWork implements NodeWork {
   }
 
   get isIdle(): boolean {
-    const { sessions, one_shots: oneShots } = this.#options.workload();
-    return sessions + oneShots + this.#begun === 0;
+    const { sessions, executions } = this.#options;
+    return sessions.registry.size + executions.running + this.#begun === 0;
   }
 
   get carried(): number {
-    const { sessions, one_shots: oneShots } = this.#options.workload();
+    const { sessions, executions } = this.#options;
     // A command without a session is counted as begun, too, until its answer.
-    return sessions + Math.max(oneShots, this.#begun);
+    return sessions.registry.size + Math.max(executions.running, this.#begun);
   }
 
   load(): NodeLoad {
-    const { capacity, workload } = this.#options;
-    return { ...workload(), capacity: capacity(), is_draining: this.#isDraining };
+    const { capacity, sessions, executions } = this.#options;
+    return {
+      sessions: sessions.registry.size,
+      one_shots: executions.running,
+      commands_running: sessions.registry.running + executions.running,
+      capacity: capacity(),
+      is_draining: this.#isDraining,
+    };
   }
 
   setDraining(isDraining: boolean): void {
@@ -135,4 +159,54 @@ export function describeSelf({ node, version, instance_id }: LinkIdentity, role:
   const { capacity, is_draining: isDraining } = work.load();
   const own = { role, state: isDraining ? 'draining' : 'live', problem: null, url: null, seen_at: null } as const;
   return { node, ...own, version, instance_id, labels, sessions: work.carried, capacity };
+}
+
+/** This run of a node, as ids and other nodes name it. */
+export interface OwnNode {
+  readonly name: string;
+  /** `name-incarnation`. */
+  readonly id: string;
+  readonly incarnation: string;
+}
+
+/** Longest name of a node, in characters. */
+const MAX_NAME = 24;
+
+/**
+ * Names this run of a node.
+ * @param name that of the configuration
+ * @default the name of the machine
+ */
+export function nameNode(name = nameFrom(hostname())): OwnNode {
+  const incarnation = incarnationFrom(randomBytes(ID_BYTES));
+  return { name, incarnation, id: nodeIdFrom(name, incarnation) };
+}
+
+/** A name of a machine as that of a node. */
+function nameFrom(machine: string): string {
+  const name = machine
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_NAME)
+    .replaceAll(/^-+|-+$/g, '');
+  return NODE_NAME.test(name) ? name : 'node';
+}
+
+/** How often a node that is drained is looked at, in milliseconds. */
+const LOOK_MS = 100;
+
+/**
+ * Lets this node take no new work, and tells the clients that follow its sessions when it ends at the latest. Resolves
+ * when nothing runs here, or after the time-out.
+ * @returns whether nothing runs here
+ */
+export async function drainNode(services: Services, reason: string, timeoutMs: number): Promise<boolean> {
+  const { cluster, connections, sessions } = services;
+  cluster.setDraining(true);
+  const channels = sessions.registry.all().map(({ channel }) => channel);
+  for (const { sink } of connections.all()) {
+    if (!sink || !channels.some((channel) => channel.isFollowedBy(sink))) continue;
+    sink.send('server_shutdown', { reason: `the node is being drained (${reason})`, grace_ms: timeoutMs });
+  }
+  return until(() => cluster.isIdle, LOOK_MS, timeoutMs);
 }

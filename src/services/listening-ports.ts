@@ -10,10 +10,10 @@ type SessionPort = Answer<'list_ports'>['ports'][number];
 
 /** Finds the ports on which the processes of sessions, and others, listen. */
 export class Ports {
-  readonly #sessions: Pick<SessionRegistry, 'get' | 'seenBy'>;
+  readonly #sessions: SessionRegistry;
   readonly #listening: Listening;
 
-  constructor(sessions: Pick<SessionRegistry, 'get' | 'seenBy'>, listening: Listening) {
+  constructor(sessions: SessionRegistry, listening: Listening) {
     this.#sessions = sessions;
     this.#listening = listening;
   }

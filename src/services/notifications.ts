@@ -47,7 +47,6 @@ interface WebhookSettings {
   readonly includeCommand: boolean;
 }
 
-/** Dependencies of a webhook. */
 interface WebhookContext {
   readonly hostname: string;
   readonly log: Log;
@@ -209,7 +208,6 @@ function reasonOf(error: unknown, timeoutMs: number): string {
 /** Time for deliveries while the daemon is being stopped, in milliseconds. */
 const CLOSE_MS = 2000;
 
-/** Dependencies of `Notifications`. */
 interface NotificationsOptions extends WebhookContext {
   /** Masks secrets in everything that is sent. */
   readonly secrets: Pick<SecretMask, 'value'>;

@@ -18,10 +18,9 @@ const MAX_CONNECTIONS = 64;
 /** How long the program on a port is not looked for again, in milliseconds: a page takes many requests at once. */
 const KNOWN_MS = 1000;
 
-/** Dependencies of `Previews`. */
 interface PreviewsOptions {
-  readonly sessions: Pick<Sessions, 'registry' | 'touch'>;
-  readonly ports: Pick<Ports, 'isOwn' | 'ofSession'>;
+  readonly sessions: Sessions;
+  readonly ports: Ports;
   /** Whether the configuration allows previews. */
   readonly isEnabled: () => boolean;
 }

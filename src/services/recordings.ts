@@ -26,7 +26,6 @@ interface RecordingSettings {
   readonly maxTotalBytes: number;
 }
 
-/** Dependencies of `Recordings`. */
 interface RecordingsOptions {
   readonly directory: string;
   readonly settings: () => RecordingSettings;

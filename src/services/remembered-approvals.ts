@@ -183,7 +183,6 @@ export interface ApprovalRecord {
   readonly why?: string;
 }
 
-/** Dependencies of `RememberedApprovals`. */
 interface RememberedApprovalsOptions {
   readonly machine: Machine;
   /** Path of the file with the approvals that survive the daemon. */

@@ -15,7 +15,6 @@ const KEPT_MS = 60_000;
 /** Size of a terminal that is not known any more. */
 const DEFAULT_SIZE: ScreenSize = { cols: 80, rows: 24 };
 
-/** Dependencies of `Screens`. */
 export interface ScreensOptions {
   readonly commands: CommandRegistry;
   readonly sessions: SessionRegistry;

@@ -156,7 +156,6 @@ function linesOf(text: string): readonly string[] {
   return lines;
 }
 
-/** Dependencies of `SessionRecorder`. */
 interface SessionRecorderOptions {
   /** Id of the recording. */
   readonly id: string;

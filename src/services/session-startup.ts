@@ -22,12 +22,11 @@ interface NamedEnvironment {
   readonly timeoutMs: number;
 }
 
-/** Dependencies of `SessionStartup`. */
 interface SessionStartupOptions {
-  readonly sessions: Pick<Sessions, 'open' | 'reset' | 'close' | 'registry'>;
-  readonly commands: Pick<Commands, 'start'>;
+  readonly sessions: Sessions;
+  readonly commands: Commands;
   readonly gate: StartupGate;
-  readonly executions: Pick<Executions, 'of'>;
+  readonly executions: Executions;
   readonly environments: () => Readonly<Record<string, NamedEnvironment>>;
 }
 

@@ -4,7 +4,7 @@ import type { Log } from '../core/log.js';
 import { rolesFor } from '../core/protocol/permissions.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import { DEFAULT_TICK_MS, type Topic } from '../core/protocol/requests/subscriptions.js';
-import type { Caller, EventSink } from './registry/caller.js';
+import { type Caller, type EventSink, isBehind, sinkFor } from './registry/caller.js';
 import type { Feed, Source, Subscriber } from './subscription-sources.js';
 
 /** Topics for the roles that may make a request; the others are for all roles. */
@@ -30,12 +30,9 @@ const noNodes = (): AdapterError =>
     details: { field: 'topics' },
   });
 
-/** A tick is skipped while the connection has more unsent bytes than this: the next one has the newest state. */
-const MAX_PENDING_BYTES = 256 * 1024;
 /** Subscribers whose ticks are this close together share a look, in milliseconds. */
 const SHARED_MS = 50;
 
-/** Dependencies of `Subscriptions`. */
 interface SubscriptionsOptions {
   /** False when the daemon records nothing. */
   readonly isAudited: boolean;
@@ -70,12 +67,8 @@ export class Subscriptions implements Disposable {
    *   for topics that the role may not see
    */
   subscribe({ topics, interval_ms = DEFAULT_TICK_MS }: Request<'subscribe'>, caller: Caller): Answer<'subscribe'> {
-    const { sink, principal } = caller;
-    if (!sink)
-      throw new AdapterError(
-        'INVALID_REQUEST',
-        'subscribe needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
-      );
+    const { principal } = caller;
+    const sink = sinkFor('subscribe', caller);
     const { isAudited, hasNodes } = this.#options;
     assertMayFollow(topics, principal.role);
     if (topics.includes('nodes') && !hasNodes) throw noNodes();
@@ -135,7 +128,8 @@ export class Subscriptions implements Disposable {
       },
       pauseAfter(now, intervalMs),
     ).unref();
-    if (subscriber.sink.pendingBytes() > MAX_PENDING_BYTES) return;
+    // The next tick has the newest state.
+    if (isBehind(subscriber.sink)) return;
     for (const [topic, feed] of feeds) void this.#send(topic, feed, now);
   }
 

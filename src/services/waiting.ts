@@ -288,14 +288,13 @@ type Wish = Request<'wait_for'>;
 
 const NOT_MET: Waited = { met: false, condition: null };
 
-/** Dependencies of `Waiting`. */
 interface WaitingOptions {
-  readonly sessions: Pick<SessionRegistry, 'get'>;
-  readonly commands: Pick<CommandRegistry, 'get'>;
-  readonly screens: Pick<Screens, 'follow'>;
-  readonly files: Pick<Files, 'existence'>;
-  readonly ports: Pick<Ports, 'listensHere' | 'listensIn' | 'lookMs'>;
-  readonly connections: Pick<Connections, 'all'>;
+  readonly sessions: SessionRegistry;
+  readonly commands: CommandRegistry;
+  readonly screens: Screens;
+  readonly files: Files;
+  readonly ports: Ports;
+  readonly connections: Connections;
   readonly isClosing: () => boolean;
 }
 

@@ -7,11 +7,8 @@ import type { PathWatcher } from '../engine/files/file-job.js';
 import { MAX_BATCH_CHANGES, type PathChange, type WatchBatch } from '../engine/files/watch.js';
 import { randomBytes } from '../engine/system/random.js';
 import type { Files, Watchable } from './files/files.js';
-import type { Caller, EventSink } from './registry/caller.js';
+import { type Caller, type EventSink, isBehind, sinkFor } from './registry/caller.js';
 import type { SessionRegistry } from './registry/session-registry.js';
-
-/** Changes wait while the connection has more unsent bytes than this. */
-const MAX_PENDING_BYTES = 256 * 1024;
 
 /** For whom is watched, and what. */
 interface ClientWatchOptions {
@@ -80,7 +77,7 @@ export class ClientWatch implements AsyncDisposable {
     this.#timer = undefined;
     const { sink, watchId, debounceMs } = this.#options;
     if (this.#isDisposed || (this.#waiting.size === 0 && !this.#overflow)) return;
-    if (sink.pendingBytes() > MAX_PENDING_BYTES) {
+    if (isBehind(sink)) {
       this.#timer = setTimeout(this.#send, debounceMs).unref();
       return;
     }
@@ -99,7 +96,6 @@ const SESSION_LOOK_MS = 1000;
 /** Time after which a client that is told to come back may do so, in milliseconds. */
 const RETRY_AFTER_MS = 1000;
 
-/** Dependencies of `Watching`. */
 interface WatchingOptions extends IdOptions {
   readonly files: Pick<Files, 'watchable'>;
   readonly sessions: Pick<SessionRegistry, 'get'>;
@@ -122,12 +118,7 @@ export class Watching implements AsyncDisposable {
    *   SESSION_NOT_FOUND, and the errors of files
    */
   async watch(request: Request<'watch_paths'>, caller: Caller): Promise<Answer<'watch_paths'>> {
-    const { sink } = caller;
-    if (!sink) {
-      const message =
-        'watch_paths needs a connection that events can come over; over HTTP, send Accept: text/event-stream';
-      throw new AdapterError('INVALID_REQUEST', message);
-    }
+    const sink = sinkFor('watch_paths', caller);
     const own = this.#watches.get(sink.id) ?? new Map<string, ClientWatch | undefined>();
     if (own.size >= MAX_WATCHES) throw tooMany();
     const watchId = watchIdFrom(randomBytes(ID_BYTES), this.#options.node);

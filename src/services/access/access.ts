@@ -95,7 +95,6 @@ export interface Authentication {
   readonly ended: AbortSignal | undefined;
 }
 
-/** Dependencies of the authentication. */
 interface AccessOptions {
   readonly mode: AuthMode;
   readonly tokens: TokenStore;

@@ -42,7 +42,6 @@ interface Link extends LinkGrant {
   readonly sink?: EventSink | undefined;
 }
 
-/** Dependencies of the links. */
 interface DashboardLinksOptions {
   /** False when the dashboard is switched off. */
   readonly isServed: boolean;

@@ -36,7 +36,6 @@ export interface TokenRegistry {
   readonly tellsChanges: boolean;
 }
 
-/** Dependencies of `SharedTokens`. */
 export interface SharedTokensOptions {
   readonly files: TokenFiles;
   readonly stateDirectory: string;

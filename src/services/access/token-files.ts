@@ -57,6 +57,16 @@ export class TokenFiles {
     this.firstSecretFile = join(stateDirectory, 'token');
   }
 
+  /** Names of the tokens with a user of their own. The token store reports a directory that cannot be read. */
+  namesWithUser(): readonly string[] {
+    try {
+      return this.read().tokens.flatMap(({ name, run_as: user }) => (user === undefined ? [] : [name]));
+    } catch {
+      // EACCES, ENOENT
+      return [];
+    }
+  }
+
   /**
    * Reads all tokens.
    * @throws the file system's error when the directory cannot be read

@@ -109,7 +109,6 @@ class NewestCheckpoints {
 /** Maximum number of waiting or running requests: each takes time in proportion to the files of the workspace. */
 const MAX_WAITING = 32;
 
-/** Dependencies of `WorkspaceJobs`. */
 interface WorkspaceJobsOptions {
   /** Absolute path. The directory has to exist on construction. */
   readonly workspace: string;
@@ -223,7 +222,6 @@ function refusal(path: string, why: string): AdapterError {
   return new AdapterError('INVALID_REQUEST', `paths: ${path} ${why}`, { details: { field: 'paths', path } });
 }
 
-/** Dependencies of `Checkpoints`. */
 interface CheckpointsOptions extends IdOptions, WorkspaceJobsOptions {
   /** Default limits on a patch in an answer. */
   readonly output: () => OutputLimits;

@@ -111,11 +111,10 @@ function connectionRefused(
   };
 }
 
-/** Dependencies of `CommandFactory`. */
 interface CommandFactoryOptions {
   readonly registry: CommandRegistry;
-  readonly executions: Pick<Executions, 'of' | 'running'>;
-  readonly quotas: Pick<Quotas, 'admitOneShot'>;
+  readonly executions: Executions;
+  readonly quotas: Quotas;
   readonly health: SessionHealth;
   readonly limits: () => CommandLimits;
   readonly spoolDirectory: string;

@@ -23,7 +23,6 @@ export interface StreamedInput {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Dependencies of `StreamedInputs`. */
 export interface StreamedInputsOptions {
   readonly pipesOf: (owner: Principal) => StdinPipes;
   /** Grace period for a disconnected client to reconnect, in milliseconds; bounded by 30 s. */

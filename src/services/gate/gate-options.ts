@@ -21,9 +21,9 @@ export interface RefusedText {
 
 /** Finds commands that need no confirmation because their shell rejects their syntax. */
 export class SyntaxGuard {
-  readonly #executions: Pick<Executions, 'of'>;
+  readonly #executions: Executions;
 
-  constructor(executions: Pick<Executions, 'of'>) {
+  constructor(executions: Executions) {
     this.#executions = executions;
   }
 

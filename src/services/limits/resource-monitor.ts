@@ -65,7 +65,6 @@ export interface ResourceMonitorSettings {
   readonly diskFreeMbFloor: number | undefined;
 }
 
-/** Dependencies of `ResourceMonitor`. */
 interface ResourceMonitorOptions {
   /** Directory on the disk whose free space is monitored. */
   readonly workspace: string;

@@ -1,9 +1,8 @@
-import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { SessionInfo } from '../../core/protocol/results.js';
 import { limitNotification, type Notifications } from '../notifications.js';
-import type { Caller, EventSink } from '../registry/caller.js';
+import { type Caller, type EventSink, sinkFor } from '../registry/caller.js';
 import { renderBreach } from '../registry/rendered-limits.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { LimitListener, LiveUsage, ResourceMonitor } from './resource-monitor.js';
@@ -150,13 +149,9 @@ export class SessionUsage {
   follow(
     { id, session }: SessionRecord,
     { interval_ms }: Request<'watch_resources'>,
-    { sink }: Caller,
+    caller: Caller,
   ): Answer<'watch_resources'> {
-    if (!sink)
-      throw new AdapterError(
-        'INVALID_REQUEST',
-        'watch_resources needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
-      );
+    const sink = sinkFor('watch_resources', caller);
     if (interval_ms === 0) this.#followers.remove(sink, id);
     else this.#followers.add(id, sink, interval_ms);
     this.#monitor.hasten(session.watched);

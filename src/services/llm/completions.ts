@@ -8,7 +8,7 @@ import { AdapterError } from '../../core/errors.js';
 import { callIdFrom, ID_BYTES } from '../../core/ids.js';
 import { type AnswerFormat, lastBlock } from '../../core/llm/answer.js';
 import { llmError } from '../../core/llm/failure.js';
-import type { ModelRegistry, ModelSettings } from '../../core/llm/settings.js';
+import type { LlmSettings, ModelSettings } from '../../core/llm/settings.js';
 import { taskPrompt } from '../../core/llm/messages.js';
 import {
   type CompletionAnswer,
@@ -116,8 +116,8 @@ export interface ListedModel {
 }
 
 interface CompletionsOptions {
-  /** Undefined without a file of models: then every tool is a model with its own name, in the workspace. */
-  readonly registry: () => ModelRegistry | undefined;
+  /** Without a file of models, every tool is a model with its own name, in the workspace. */
+  readonly settings: () => LlmSettings;
   readonly catalogue: ShellCatalogue;
   readonly providers: Providers;
   readonly log: CallLog;
@@ -126,8 +126,6 @@ interface CompletionsOptions {
   readonly secrets: SecretMask;
   /** Limits on a patch in an answer. */
   readonly output: () => OutputLimits;
-  /** Time after a failure in which the same request counts as its repetition, in milliseconds; 0 disables this. */
-  readonly repeatWindowMs: () => number;
 }
 
 /** Runs completions of models: a tool in a repository, with the repository's instructions for agents. */
@@ -139,12 +137,12 @@ export class Completions implements AsyncDisposable {
 
   constructor(options: CompletionsOptions) {
     this.#options = options;
-    this.#failures = new FailureMemory(options.repeatWindowMs);
+    this.#failures = new FailureMemory(() => options.settings().repeatWindowMs);
   }
 
   models(): readonly ListedModel[] {
-    const { registry, catalogue } = this.#options;
-    const models = registry();
+    const { settings, catalogue } = this.#options;
+    const { models } = settings();
     if (models) return Object.entries(models).map(([id, { driver }]) => ({ id, driver }));
     return catalogue.names
       .filter((name) => catalogue.availability(name).available)
@@ -262,8 +260,8 @@ export class Completions implements AsyncDisposable {
   }
 
   #find(name: string): ModelSettings {
-    const { registry, catalogue, workspace } = this.#options;
-    const models = registry();
+    const { settings, catalogue, workspace } = this.#options;
+    const { models } = settings();
     if (models && Object.hasOwn(models, name)) return models[name] as ModelSettings;
     if (!models && catalogue.names.includes(name)) return modelOfTool(name, workspace);
     throw unknownModel(

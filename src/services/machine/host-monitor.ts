@@ -134,7 +134,6 @@ const MAX_ENTRIES = 360;
 /** Least age of the last reading before subscribers get another one, in milliseconds: a tick may be a little early. */
 const LIVE_MS = 900;
 
-/** Dependencies of `HostMonitor`. */
 interface HostMonitorOptions {
   readonly reader: Pick<HostReader, 'read' | 'refresh'>;
   readonly counts: () => DaemonCounts;

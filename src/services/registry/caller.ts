@@ -1,4 +1,6 @@
 import type { Principal } from '../../core/principal.js';
+import { AdapterError } from '../../core/errors.js';
+import type { RequestName } from '../../core/protocol/requests.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 
 /** Bounds of a client's unsent data, in bytes: a command is paused above the high mark and goes on below the low one. */
@@ -34,6 +36,22 @@ export interface Caller {
   readonly relayedBy?: string | undefined;
   /** Id that the other node has reserved for the session that the request opens. */
   readonly reservedSessionId?: string | undefined;
+}
+
+/** More unsent bytes of a client than this make what can wait, or be merged, wait. */
+const MAX_PENDING_BYTES = 256 * 1024;
+
+/** Whether a client reads more slowly than it is sent events. */
+export const isBehind = (sink: EventSink): boolean => sink.pendingBytes() > MAX_PENDING_BYTES;
+
+/**
+ * Returns where the events go that a request asks for.
+ * @throws AdapterError INVALID_REQUEST for a caller without events
+ */
+export function sinkFor(request: RequestName, { sink }: Caller): EventSink {
+  if (sink) return sink;
+  const message = `${request} needs a connection that events can come over; over HTTP, send Accept: text/event-stream`;
+  throw new AdapterError('INVALID_REQUEST', message);
 }
 
 /** The connections of all clients, for events that concern more than the requester. */

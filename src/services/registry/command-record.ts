@@ -22,7 +22,7 @@ interface OutputStyle {
 }
 
 /** Where a command runs: in a session, or in a process of its own. */
-export interface CommandHost {
+interface CommandHost {
   /** The session that has its terminal, also that of a one-shot; undefined for a process of its own. */
   readonly session: SessionRecord | undefined;
   /** Receives its output for the clients that follow; undefined where none does. */

@@ -3,7 +3,7 @@ import type { OutputStreamName } from '../../core/protocol/fields.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import { type Replay, ReplayRing } from '../../core/replay-ring.js';
 import type { Command } from '../../engine/command/command.js';
-import type { EventSink, Marks } from './caller.js';
+import { type EventSink, isBehind, type Marks } from './caller.js';
 
 /** Marks of a client whose transport has none. */
 const DEFAULT_MARKS: Marks = { high: 1024 * 1024, low: 256 * 1024 };
@@ -148,8 +148,6 @@ function joined({ parts }: BatchedOutput): string | Uint8Array {
 
 /** Least time between two deliveries, in milliseconds: that of a screen's frames. The first output after a pause does not wait. */
 const TICK_MS = 16;
-/** Nothing is delivered to an observer while its connection has more unsent bytes than this. */
-const MAX_PENDING_BYTES = 256 * 1024;
 /** Least size of one delivery: the newest event and a whole one before it, so that it fills a screen. */
 const MIN_BURST_BYTES = 2 * (MAX_EVENT_SIZE + EVENT_OVERHEAD_BYTES);
 
@@ -266,7 +264,7 @@ export class Observers implements Disposable {
     const earned = (observer.bytesPerSecond * (now - observer.creditAt)) / 1000;
     observer.credit = Math.min(observer.burstBytes, observer.credit + earned);
     observer.creditAt = now;
-    if (observer.sink.pendingBytes() > MAX_PENDING_BYTES) return false;
+    if (isBehind(observer.sink)) return false;
     return observer.credit >= Math.min(this.#ring.bytesSince(observer.nextSeq), observer.burstBytes);
   }
 

@@ -46,7 +46,6 @@ const disconnection = (
   { reconnectGraceMs }: LifeLimits,
 ): Deadline => ({ at: keepWhile === 'used' ? Infinity : abandonedSince + reconnectGraceMs, reason: 'disconnected' });
 
-/** Dependencies of `SessionDeadlines`. */
 export interface DeadlineOptions {
   readonly sessions: () => readonly SessionRecord[];
   readonly limits: () => DeadlineLimits;

@@ -9,12 +9,11 @@ import type { SessionRecord } from '../registry/session-registry.js';
 import type { SessionHealth } from './session-health.js';
 import type { Sessions } from './sessions.js';
 
-/** Dependencies of `SessionDescriptions`. */
 interface SessionDescriptionsOptions {
-  readonly sessions: Pick<Sessions, 'expiryOf'>;
-  readonly usage: Pick<SessionUsage, 'of'>;
-  readonly health: Pick<SessionHealth, 'warningsOf'>;
-  readonly commands: Pick<CommandRegistry, 'lastEndedOf'>;
+  readonly sessions: Sessions;
+  readonly usage: SessionUsage;
+  readonly health: SessionHealth;
+  readonly commands: CommandRegistry;
   /** Name of this node of a cluster; undefined for a daemon alone. */
   readonly node?: string | undefined;
 }

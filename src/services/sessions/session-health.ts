@@ -39,7 +39,6 @@ interface Health {
   restarts: number;
 }
 
-/** Dependencies of `SessionHealth`. */
 export interface SessionHealthOptions {
   /** Environment in which shells are started. */
   readonly env: Readonly<Record<string, string>>;

@@ -20,7 +20,7 @@ import { assertEnterable, enterableDirectory, type Executions, shellFor } from '
 import type { ShellGate } from '../gate/startup-gate.js';
 import type { SessionUsage } from '../limits/session-usage.js';
 import type { Recordings } from '../recordings.js';
-import type { Caller, EventSink } from '../registry/caller.js';
+import { type Caller, type EventSink, sinkFor } from '../registry/caller.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
 import { OutputChannel } from '../registry/output-channel.js';
 import { boundLimits } from '../registry/rendered-limits.js';
@@ -29,10 +29,9 @@ import type { SessionRecorder } from '../session-recorder.js';
 import { asHeld, type HeldSession } from './session-description.js';
 import { type DeadlineLimits, type Expiry, expiryOf, SessionDeadlines } from './session-deadlines.js';
 
-/** Dependencies of `SessionAttachments`. */
 interface AttachmentsOptions {
   readonly sessions: SessionRegistry;
-  readonly usage: Pick<SessionUsage, 'remove'>;
+  readonly usage: SessionUsage;
   /** Called when a session has lost its last follower: from now on it ends unless a client comes back in time. */
   readonly onAbandoned: () => void;
 }
@@ -49,13 +48,9 @@ class SessionAttachments {
    * Makes a client follow a session, and replays the events it missed; or makes it observe the session.
    * @throws AdapterError SESSION_NOT_FOUND; INVALID_REQUEST for a caller without events
    */
-  attach(request: Request<'attach_session'>, { principal, sink }: Caller): Answer<'attach_session'> {
-    const record = this.#options.sessions.get(request.session_id, principal, 'see');
-    if (!sink)
-      throw new AdapterError(
-        'INVALID_REQUEST',
-        'attach_session needs a connection that events can come over; over HTTP, send Accept: text/event-stream',
-      );
+  attach(request: Request<'attach_session'>, caller: Caller): Answer<'attach_session'> {
+    const record = this.#options.sessions.get(request.session_id, caller.principal, 'see');
+    const sink = sinkFor('attach_session', caller);
     const { from_seq: fromSeq, max_bytes_per_second: rate } = request;
     if (rate !== undefined) return this.#observe(record, sink, rate, fromSeq);
     const { channel } = record;
@@ -124,18 +119,17 @@ export interface SessionLimits extends DeadlineLimits {
   readonly unenforceable: readonly LimitName[];
 }
 
-/** Dependencies of `Sessions`. */
 export interface SessionsOptions extends IdOptions {
-  readonly executions: Pick<Executions, 'of'>;
+  readonly executions: Executions;
   readonly commands: CommandRegistry;
   readonly limits: () => SessionLimits;
-  readonly gate: Pick<ShellGate, 'admit'>;
-  readonly confirmations: Pick<Confirmations, 'endSession'>;
+  readonly gate: ShellGate;
+  readonly confirmations: Confirmations;
   readonly metrics: Metrics;
   readonly usage: SessionUsage;
-  readonly recordings: Pick<Recordings, 'begin' | 'end' | 'discard'>;
+  readonly recordings: Recordings;
   readonly audit: AuditTrail;
-  readonly quotas: Pick<Quotas, 'admitSession'>;
+  readonly quotas: Quotas;
   /** Called when a session has ended, so that its place is free. */
   readonly onEnded?: ((session: HeldSession) => void) | undefined;
   readonly log: Log;
