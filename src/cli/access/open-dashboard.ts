@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { AdapterClient } from '../../client/index.js';
 import type { Role } from '../../core/principal.js';
 import { readLife } from '../../core/token.js';
-import { MAX_SIGN_IN_MS, MIN_SIGN_IN_MS } from '../../core/protocol/requests/dashboard.js';
+import { MAX_SIGN_IN_MS, MIN_SIGN_IN_MS } from '../../core/protocol/bounds.js';
 import { type DaemonOptions, findDaemon } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';

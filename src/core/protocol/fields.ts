@@ -7,12 +7,6 @@ import { MAX_TIMER_MS } from '../time.js';
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
 export const PROTOCOL_VERSION = 1;
 
-/** Most bytes that one `read_output` returns. */
-export const MAX_READ_BYTES = 1024 * 1024;
-
-/** Most lines at the end of an output that one `read_output` returns. */
-export const MAX_LAST_LINES = 100_000;
-
 /** Longest pattern of `search_output`, in characters. */
 export const MAX_PATTERN_LENGTH = 256;
 
@@ -21,9 +15,6 @@ export const MAX_SEARCH_MATCHES = 500;
 
 /** Longest text of a line that `search_output` returns, in characters. */
 export const MAX_MATCH_CHARACTERS = 400;
-
-/** Most characters of an output that a client may request in a result: the daemon keeps them in memory. */
-export const MAX_RESULT_CHARACTERS = 16 * 1024 * 1024;
 
 /** Longest interval between two samples of a session's resource usage, in milliseconds. */
 export const MAX_USAGE_INTERVAL_MS = 3_600_000;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { MAX_RESULT_CHARACTERS, optional } from './fields.js';
+import { MAX_RESULT_CHARACTERS } from './bounds.js';
+import { optional } from './fields.js';
 
 /** Options for returning the output of a command, or a patch. */
 export const outputOptions = z

@@ -7,7 +7,7 @@ import { auditPrincipal, type AuditTrail } from '../../core/audit-events.js';
 import type { LinkIdentity } from '../../core/cluster/link-messages.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import { MAX_SIGN_IN_MS } from '../../core/protocol/requests/dashboard.js';
+import { MAX_SIGN_IN_MS } from '../../core/protocol/bounds.js';
 import { randomText } from '../../engine/system/random.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import { hashOf } from './token-files.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { MAX_LAST_LINES, MAX_LISTED_COMMANDS, MAX_READ_BYTES } from '../bounds.js';
 import { defineRequests } from '../define-requests.js';
 import { judgedCommands, judgement } from '../confirmations.js';
 import * as field from '../fields.js';
@@ -15,8 +16,6 @@ const MAX_OWNER_LENGTH = 128;
 /** A cursor of a list: a number, and in a cluster one for each node. */
 const LIST_CURSOR = /^(?:\d{1,15}|[a-z0-9-]+:\d{1,15}(?:\+[a-z0-9-]+:\d{1,15})*)$/;
 const MAX_CURSOR = 65_536;
-/** Most commands of one `list_commands`. */
-const MAX_LISTED_COMMANDS = 200;
 
 /** The requests that run a command, and those about a running or ended one. */
 export const commandRequests = defineRequests({
@@ -136,11 +135,11 @@ export const commandRequests = defineRequests({
           session_id: sessionOfCommand,
           stream: optional(field.outputStream).describe('stdout by default'),
           offset: optional(z.int().min(0)).describe('In bytes; 0 by default. Lines are counted from there'),
-          length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('Most bytes; 65536 by default'),
+          length: optional(z.int().min(1).max(MAX_READ_BYTES)).describe('Most bytes; 65536 by default'),
           from_line: optional(z.int().min(1)).describe('Begin with this line, from 1, as `search_output` counts them'),
           max_lines: optional(z.int().min(1)).describe('Most lines'),
-          last_lines: optional(z.int().min(1).max(field.MAX_LAST_LINES)).describe('Only so many lines at the end'),
-          max_line_length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe(
+          last_lines: optional(z.int().min(1).max(MAX_LAST_LINES)).describe('Only so many lines at the end'),
+          max_line_length: optional(z.int().min(1).max(MAX_READ_BYTES)).describe(
             'Characters after which a line is cut and ends in `…`; the data is then no longer exact',
           ),
         })

@@ -1,13 +1,9 @@
 import { z } from 'zod';
 
 import { ROLE_NAMES } from '../../principal.js';
+import { MAX_SIGN_IN_MS, MIN_SIGN_IN_MS } from '../bounds.js';
 import { defineRequests } from '../define-requests.js';
 import { optional, timestamp } from '../fields.js';
-
-/** Shortest lifetime of a page's sign-in, in milliseconds. */
-export const MIN_SIGN_IN_MS = 60_000;
-/** Longest lifetime of a page's sign-in, in milliseconds: a working day. */
-export const MAX_SIGN_IN_MS = 12 * 3_600_000;
 
 /** The requests about the dashboard. */
 export const dashboardRequests = defineRequests({

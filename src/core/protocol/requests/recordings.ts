@@ -1,13 +1,11 @@
 import { z } from 'zod';
 
+import { MAX_READ_BYTES, MAX_RECORDINGS } from '../bounds.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { unreachable } from './nodes.js';
 
 const { optional } = field;
-
-/** Most recordings that one `list_recordings` returns. */
-const MAX_RECORDINGS = 1000;
 
 /** A recording in wire format. */
 const recordingInfo = z.object({
@@ -70,7 +68,7 @@ export const recordingRequests = defineRequests({
       z.strictObject({
         recording_id: field.recordingId,
         offset: optional(z.int().min(0)).describe('In bytes; 0 by default'),
-        length: optional(z.int().min(1).max(field.MAX_READ_BYTES)).describe('In bytes; 262144 by default'),
+        length: optional(z.int().min(1).max(MAX_READ_BYTES)).describe('In bytes; 262144 by default'),
       }),
     output: () =>
       z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { MAX_PORT, MAX_STABLE_MS, MAX_WAIT_MS, MIN_STABLE_MS } from '../bounds.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { filePath } from './file-fields.js';
@@ -7,13 +8,6 @@ import { shownScreen } from './terminal.js';
 import { onNode, unreachable } from './nodes.js';
 
 const { optional } = field;
-
-/** Longest wait of one request, in milliseconds: an hour. */
-const MAX_WAIT_MS = 3_600_000;
-const MAX_PORT = 65_535;
-/** Shortest and longest time of a still screen, in milliseconds. */
-const MIN_STABLE_MS = 50;
-const MAX_STABLE_MS = 60_000;
 
 /** The requests that wait for something, and what they wait for. */
 export const waitingRequests = defineRequests({

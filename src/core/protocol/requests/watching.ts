@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { MAX_DEBOUNCE_MS, MIN_DEBOUNCE_MS } from '../bounds.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { filePath, inSession } from './file-fields.js';
@@ -10,10 +11,7 @@ const { optional } = field;
 const MAX_ID_LENGTH = 64;
 /** Most paths of one `watch_paths`. */
 const MAX_WATCHED_PATHS = 32;
-/** Bounds of the time between two events, and its default, in milliseconds. */
-const MIN_DEBOUNCE_MS = 20;
-const MAX_DEBOUNCE_MS = 10_000;
-/** Time between two events of a watch that names none. */
+/** Time between two events of a watch that names none, in milliseconds. */
 export const DEFAULT_DEBOUNCE_MS = 100;
 
 const watchId = z.string().min(1).max(MAX_ID_LENGTH).describe('Names the watch on this connection');
