@@ -70,7 +70,7 @@ module.exports = {
       '^src/engine/audit/(files|verify)',
       '^src/engine/platform/(choose-platform|linux/process-table)',
       '^src/engine/files/(open-file|write-content)',
-      '^src/engine/system/(find-user|local-files)',
+      '^src/engine/system/(find-user|local-files|promises)',
       '^src/services/http-exchange',
       '^src/transports/access\\.ts$',
       // An MCP server is the same one over standard input as over HTTP.

@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
-import type { Context } from './cli/console/context.js';
-import { ProcessOutput, releaseLostTerminals } from './cli/console/process-output.js';
+import { type Context, ProcessOutput, releaseLostTerminals } from './cli/console/context.js';
 import { runCommandLine } from './cli/program.js';
 
 /** The files that `scripts/build.mjs` writes for this program. A user calls a link to one of them. */

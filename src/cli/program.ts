@@ -4,7 +4,7 @@ import { hasCode } from '../client/errors.js';
 import { commandLineFor, type Context } from './console/context.js';
 import type { DaemonOptions } from './connect/daemon-address.js';
 import { EXIT, reportFailure, UsageError } from './console/failure.js';
-import { createRoot } from './root.js';
+import { createProgram } from './console/subcommand.js';
 import { execSubcommand } from './run/exec.js';
 
 /** Runs the command line. Never rejects: errors are reported on standard error and in the exit code. */
@@ -35,7 +35,7 @@ const execExitCode = (error: unknown): number => (hasCode(error, 'COMMAND_DENIED
 
 /** Programs call `exec` for each of their commands: it is loaded alone, which takes half as long. */
 async function createCalled(name: string, context: Context): Promise<Command> {
-  if (name === 'exec') return createRoot(context).addCommand(execSubcommand(context));
+  if (name === 'exec') return createProgram(context, { exec: execSubcommand });
   const { createProgramFor } = await import('./subcommands.js');
   return createProgramFor(name, context);
 }

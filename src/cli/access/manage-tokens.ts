@@ -1,4 +1,3 @@
-import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import type { Role } from '../../core/principal.js';
 import {
   hasExpired,
@@ -12,30 +11,27 @@ import {
 import { AdapterError } from '../../core/errors.js';
 import { findUser } from '../../engine/system/find-user.js';
 import { type IssuedToken, TokenFiles } from '../../services/access/token-files.js';
-import { findConfiguration } from '../connect/configuration-file.js';
+import { configurationOf } from '../connect/configuration.js';
 import { commandLineFor, type Context } from '../console/context.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
-import { alignColumns, formatSpan } from '../console/style.js';
+import { formatSpan, table } from '../console/style.js';
+import { type JsonOption, printAnswer } from '../console/subcommand.js';
 
-/** Options of all token commands. */
-export interface TokenOptions {
+/** Which tokens, and how the answer is printed. */
+interface Tokens extends JsonOption {
   readonly config?: string;
-  readonly json?: boolean;
 }
 
-/** Options of `token create`. */
-export interface CreateTokenOptions extends TokenOptions {
+/** What is asked of a token. */
+interface NewToken {
   readonly role: Role;
   readonly name: string;
   readonly expires?: string;
   readonly runAs?: string;
 }
 
-/**
- * Creates a token and prints it.
- * @throws UsageError, CommandLineError, ConfigurationError
- */
-export async function createToken(context: Context, options: CreateTokenOptions): Promise<void> {
+/** @throws UsageError, CommandLineError, ConfigurationError */
+export async function createToken(context: Context, options: Tokens & NewToken): Promise<void> {
   const { role, name, expires, runAs } = options;
   if (!isTokenName(name)) {
     throw new UsageError(`--name: ${JSON.stringify(name)} is no name of a token: ${TOKEN_NAME_RULE}`);
@@ -46,11 +42,8 @@ export async function createToken(context: Context, options: CreateTokenOptions)
     throw new UsageError(`--expires: ${JSON.stringify(expires)} is no span of time`, { hint });
   }
   if (runAs !== undefined) await assertUser(runAs, role);
-  await printIssued(
-    context,
-    options,
-    change(context, options, () => filesOf(context, options).create({ name, role, lifeMs, runAs })),
-  );
+  const issued = change(context, options, (files) => files.create({ name, role, lifeMs, runAs }));
+  await printIssued(context, options, issued);
 }
 
 /** @throws UsageError for a user as which no token can run */
@@ -75,62 +68,43 @@ async function assertUser(name: string, role: Role): Promise<void> {
   }
 }
 
-/**
- * Prints the tokens.
- * @throws ConfigurationError
- */
-export async function listTokens(context: Context, options: TokenOptions): Promise<void> {
+/** @throws ConfigurationError */
+export async function listTokens(context: Context, options: Tokens): Promise<void> {
   const { tokens, problems } = filesOf(context, options).read();
   for (const problem of problems) await context.stderr.write(`shell-adapter: ${problem}\n`);
-  const text = options.json
-    ? JSON.stringify({ tokens: tokens.map(publicFacts) }, null, 2)
-    : renderTable(tokens, Date.now());
-  await context.stdout.write(`${text}\n`);
+  await printAnswer(context, options, { tokens: tokens.map(publicFacts) }, () => renderTable(tokens, Date.now()));
 }
 
-/**
- * Revokes a token.
- * @throws CommandLineError, ConfigurationError
- */
-export async function revokeToken(context: Context, name: string, options: TokenOptions): Promise<void> {
-  const token = change(context, options, () => filesOf(context, options).revoke(name));
-  const text = options.json ? JSON.stringify({ revoked: publicFacts(token) }, null, 2) : `revoked ${token.name}`;
-  await context.stdout.write(`${text}\n`);
+/** @throws CommandLineError, ConfigurationError */
+export async function revokeToken(context: Context, options: Tokens, name: string): Promise<void> {
+  const token = change(context, options, (files) => files.revoke(name));
+  await printAnswer(context, options, { revoked: publicFacts(token) }, () => `revoked ${token.name}`);
 }
 
-/**
- * Replaces the secret of a token.
- * @throws CommandLineError, ConfigurationError
- */
-export async function rotateToken(context: Context, name: string, options: TokenOptions): Promise<void> {
-  await printIssued(
-    context,
-    options,
-    change(context, options, () => filesOf(context, options).rotate(name)),
-  );
+/** @throws CommandLineError, ConfigurationError */
+export async function rotateToken(context: Context, options: Tokens, name: string): Promise<void> {
+  const issued = change(context, options, (files) => files.rotate(name));
+  await printIssued(context, options, issued);
 }
 
-function filesOf(context: Context, { config }: TokenOptions): TokenFiles {
-  const { adapter } = readConfiguration(findConfiguration(context, config), skipRuleTests);
-  return new TokenFiles(adapter.stateDirectory);
+function filesOf(context: Context, { config }: Tokens): TokenFiles {
+  return new TokenFiles(configurationOf(context, config).adapter.stateDirectory);
 }
 
-function change<T>(context: Context, { config }: TokenOptions, work: () => T): T {
+function change<T>(context: Context, options: Tokens, work: (files: TokenFiles) => T): T {
   try {
-    return work();
+    return work(filesOf(context, options));
   } catch (error) {
     if (!(error instanceof AdapterError)) throw error;
     throw new CommandLineError(error.message, {
-      hint: `\`${commandLineFor(context, config === undefined ? {} : { config })('token list')}\` lists the tokens.`,
+      hint: `\`${commandLineFor(context, { config: options.config })('token list')}\` lists the tokens.`,
       cause: error,
     });
   }
 }
 
-async function printIssued({ stdout }: Context, { json }: TokenOptions, issued: IssuedToken): Promise<void> {
-  const { secret, token } = issued;
-  await stdout.write(json ? `${JSON.stringify({ token: secret, ...publicFacts(token) }, null, 2)}\n` : `${secret}\n`);
-}
+const printIssued = (context: Context, options: Tokens, { secret, token }: IssuedToken): Promise<void> =>
+  printAnswer(context, options, { token: secret, ...publicFacts(token) }, () => secret);
 
 const publicFacts = ({ id, name, role, run_as, created_at, expires_at }: Token) => ({
   id,
@@ -141,8 +115,7 @@ const publicFacts = ({ id, name, role, run_as, created_at, expires_at }: Token) 
   expires_at,
 });
 
-function renderTable(tokens: readonly Token[], now: number): string {
-  if (tokens.length === 0) return 'There is no token.';
+function renderTable(tokens: readonly Token[], now: number): string[] {
   const hasUsers = tokens.some(({ run_as: user }) => user !== undefined);
   const rows = tokens.map((token) => {
     const { name, role, run_as: user = '', id, created_at: created, expires_at: end } = token;
@@ -150,5 +123,6 @@ function renderTable(tokens: readonly Token[], now: number): string {
     const times = [formatSpan(now - Date.parse(created)), hasExpired(token, now) ? 'expired' : left];
     return [name, role, ...(hasUsers ? [user] : []), ...times, id];
   });
-  return alignColumns([['NAME', 'ROLE', ...(hasUsers ? ['USER'] : []), 'AGE', 'EXPIRES', 'ID'], ...rows]).join('\n');
+  const head = ['NAME', 'ROLE', ...(hasUsers ? ['USER'] : []), 'AGE', 'EXPIRES', 'ID'];
+  return table(head, rows, 'There is no token.');
 }

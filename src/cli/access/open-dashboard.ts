@@ -92,8 +92,8 @@ function redirectTo(target: string): string {
 /** Exit codes of signals begin above this, as those of shells do. */
 const SIGNAL_EXIT_BASE = 128;
 
-/** Options of `dashboard`. */
-export interface DashboardOptions extends DaemonOptions {
+/** What the page may do, and how it is opened. */
+interface WantedPage extends DaemonOptions {
   readonly role?: Role;
   readonly for: string;
   readonly print?: boolean;
@@ -103,7 +103,7 @@ export interface DashboardOptions extends DaemonOptions {
  * Opens the dashboard in a browser, or prints its link.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
-export async function openDashboard(context: Context, options: DashboardOptions): Promise<void> {
+export async function openDashboard(context: Context, options: WantedPage): Promise<void> {
   const expires_in_ms = readLife(options.for);
   if (expires_in_ms === undefined || expires_in_ms > MAX_SIGN_IN_MS || expires_in_ms < MIN_SIGN_IN_MS) {
     throw new UsageError(`--for: ${JSON.stringify(options.for)} is not a time from 1m to 12h`, {

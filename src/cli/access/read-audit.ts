@@ -3,14 +3,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { directoryOf } from '../../cluster/holder-directory.js';
-import { readConfiguration, skipRuleTests } from '../../config/read/read.js';
 import { type AuditQuery, type AuditRecord, matchesQuery, readRecord } from '../../core/audit.js';
 import { listAuditFiles, type ListedFile, listStanding, readLines, sha256 } from '../../engine/audit/files.js';
 import { type AuditFindings, verifyAudit } from '../../engine/audit/verify.js';
-import { findConfiguration } from '../connect/configuration-file.js';
+import { configurationOf } from '../connect/configuration.js';
 import { alignColumns, onOneLine } from '../console/style.js';
-import { commandLineFor, type Context, quoteWord } from '../console/context.js';
+import { commandLineFor, type Context, quoteWord, untilStopped } from '../console/context.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
+import { type JsonOption, printAnswer } from '../console/subcommand.js';
 
 /** Reads the records of an audit log incrementally: each call returns only records that it has not returned before. */
 class AuditReader {
@@ -79,63 +79,56 @@ function ifMissing(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
-/** Options of all audit commands. */
-export interface AuditOptions {
+/** Which log is read, and how its records are printed. */
+interface AuditLog extends JsonOption {
   readonly config?: string;
   readonly file?: string;
-  readonly json?: boolean;
 }
-
-/** Options of `audit tail`. */
-export interface TailOptions extends AuditOptions {
-  readonly lines: number;
-  readonly follow?: boolean;
-}
-
-/** Options of `audit search`. */
-export type SearchOptions = AuditOptions & AuditQuery;
 
 /** Verifies the hash chains and reports the result, also in the exit code. */
-export async function verifyAuditLog(context: Context, options: AuditOptions): Promise<void> {
-  const paths = pathsOf(context, options);
+export async function verifyAuditLog(context: Context, log: AuditLog): Promise<void> {
+  const paths = pathsOf(context, log);
   const all = await Promise.all(paths.map(async (path) => ({ path, findings: await verifyAudit(path) })));
   const isOk = all.every(({ findings }) => findings.ok);
   const [first, ...others] = all;
-  const json = () => (others.length === 0 ? first?.findings : { ok: isOk, logs: all.map((log) => log.findings) });
-  const text = () =>
-    all.map(({ path, findings }) => `${others.length === 0 ? '' : `${path}:\n`}${renderFindings(findings)}`).join('\n');
-  await context.stdout.write(`${options.json ? JSON.stringify(json(), null, 2) : text()}\n`);
+  const answer = others.length === 0 ? first?.findings : { ok: isOk, logs: all.map(({ findings }) => findings) };
+  await printAnswer(context, log, answer, () =>
+    all.flatMap(({ path, findings }) => [...(others.length === 0 ? [] : [`${path}:`]), ...renderFindings(findings)]),
+  );
   if (!isOk) context.exitWith(EXIT.failed);
 }
 
 /** Prints the latest records, and optionally new ones as they are written. */
-export async function tailAuditLog(context: Context, options: TailOptions): Promise<void> {
-  const paths = pathsOf(context, options);
+export async function tailAuditLog(
+  context: Context,
+  log: AuditLog & { readonly lines: number; readonly follow?: boolean },
+): Promise<void> {
+  const paths = pathsOf(context, log);
   const readers = paths.map((path) => new AuditReader(path));
-  const { lines } = options;
+  const { lines } = log;
   let latest: AuditRecord[] = [];
   for await (const record of newIn(readers)) {
     latest.push(record);
     if (latest.length >= lines + BATCH) latest = latest.slice(latest.length - lines);
   }
-  await show(context, latest.slice(Math.max(0, latest.length - lines)), options);
-  await reportUnreadable(context, options, readers);
-  if (options.follow) await follow(context, paths, readers, options);
+  await show(context, latest.slice(Math.max(0, latest.length - lines)), log);
+  await reportUnreadable(context, log, readers);
+  if (log.follow) await follow(context, paths, readers, log);
 }
 
 /** Prints the matching records. */
-export async function searchAuditLog(context: Context, options: SearchOptions): Promise<void> {
-  const readers = pathsOf(context, options).map((path) => new AuditReader(path));
+export async function searchAuditLog(context: Context, log: AuditLog & AuditQuery): Promise<void> {
+  const readers = pathsOf(context, log).map((path) => new AuditReader(path));
   let found: AuditRecord[] = [];
   for await (const record of newIn(readers)) {
     if (context.stdout.isBroken) return;
-    if (matchesQuery(record, options)) found.push(record);
+    if (matchesQuery(record, log)) found.push(record);
     if (found.length < BATCH) continue;
-    await show(context, found, options);
+    await show(context, found, log);
     found = [];
   }
-  await show(context, found, options);
-  await reportUnreadable(context, options, readers);
+  await show(context, found, log);
+  await reportUnreadable(context, log, readers);
 }
 
 /** The new records of all logs, the oldest first. */
@@ -163,7 +156,7 @@ const BATCH = 5000;
 
 async function reportUnreadable(
   context: Context,
-  { config, file }: AuditOptions,
+  { config, file }: AuditLog,
   readers: readonly AuditReader[],
 ): Promise<void> {
   const unreadable = readers.reduce((sum, reader) => sum + reader.unreadable, 0);
@@ -172,21 +165,20 @@ async function reportUnreadable(
     unreadable === 1
       ? '1 line is no record as it was written'
       : `${unreadable} lines are no records as they were written`;
-  const verify = commandLineFor(
-    context,
-    config === undefined ? {} : { config },
-  )(file === undefined ? 'audit verify' : `audit verify --file ${quoteWord(file)}`);
+  const verify = commandLineFor(context, { config })(
+    file === undefined ? 'audit verify' : `audit verify --file ${quoteWord(file)}`,
+  );
   await context.stderr.write(`shell-adapter: ${what}, and not shown: ${verify} says where\n`);
 }
 
 /** The log of the daemon, and those of the processes that hold its sessions: together they are what it has recorded. */
-function pathsOf(context: Context, { config, file }: AuditOptions): readonly string[] {
+function pathsOf(context: Context, { config, file }: AuditLog): readonly string[] {
   if (file !== undefined) {
     const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
     if (isFile && listAuditFiles(file).length > 0) return [file];
     throw new CommandLineError(`--file: there is no audit log at ${file}`);
   }
-  const { audit, adapter, socketio } = readConfiguration(findConfiguration(context, config), skipRuleTests);
+  const { audit, adapter, socketio } = configurationOf(context, config);
   const held = directoryOf(adapter.stateDirectory, socketio.port).auditLogs();
   if (audit.enabled || listAuditFiles(audit.file).length > 0) return [audit.file, ...held];
   throw new CommandLineError('the configuration has audit.enabled: false, and there is no audit log', {
@@ -199,23 +191,16 @@ async function follow(
   context: Context,
   paths: readonly string[],
   readers: readonly AuditReader[],
-  options: AuditOptions,
+  log: AuditLog,
 ): Promise<void> {
-  const showNew = async () => {
-    for await (const record of newIn(readers)) await show(context, [record], options);
-  };
-  const ended = Promise.race([
-    new Promise<void>((resolve) => context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => resolve())),
-    context.stdout.broken,
-  ]).then(() => 'ended' as const);
-  const changes = new Changes([...new Set(paths.map((path) => dirname(path)))]);
-  try {
+  await untilStopped(context, async (signal, stopped) => {
+    using changes = new Changes([...new Set(paths.map((path) => dirname(path)))]);
     // Records may have been written before the watch started.
-    do await showNew();
-    while ((await Promise.race([changes.next(), ended])) !== 'ended');
-  } finally {
-    changes[Symbol.dispose]();
-  }
+    do {
+      for await (const record of newIn(readers)) await show(context, [record], log);
+      await Promise.race([changes.next(), stopped]);
+    } while (!signal.aborted);
+  });
 }
 
 /** Watches folders for changes. Changes between two calls of `next` are reported once. */
@@ -250,7 +235,7 @@ class Changes implements Disposable {
 /** Longest text in the table, in characters. */
 const MAX_TEXT = 160;
 
-async function show({ stdout }: Context, records: readonly AuditRecord[], { json }: AuditOptions): Promise<void> {
+async function show({ stdout }: Context, records: readonly AuditRecord[], { json }: AuditLog): Promise<void> {
   if (records.length === 0) return;
   const lines = json ? records.map((record) => JSON.stringify(record)) : alignColumns(records.map(renderRow));
   await stdout.write(`${lines.join('\n')}\n`);
@@ -279,14 +264,14 @@ interface ShownFields {
   readonly args?: readonly string[];
 }
 
-function renderFindings({ ok, files, records, gaps, fault, ...range }: AuditFindings): string {
-  if (files.length === 0 && ok) return 'there is no audit log';
+function renderFindings({ ok, files, records, gaps, fault, ...range }: AuditFindings): string[] {
+  if (files.length === 0 && ok) return ['there is no audit log'];
   const { first_seq: first } = range;
   const lines = [`${records} records in ${files.length} file${files.length === 1 ? '' : 's'}${renderRange(range)}`];
   if (first !== null && first > 1) lines.push(`the chain begins at record ${first}: older files are gone`);
   for (const { seq, time, details } of gaps) lines.push(`gap at record ${seq} (${time}): ${JSON.stringify(details)}`);
   if (fault) lines.push(renderFault(fault));
-  return [...lines, ok ? 'in order' : 'NOT in order'].join('\n');
+  return [...lines, ok ? 'in order' : 'NOT in order'];
 }
 
 const renderRange = ({ first_seq: first, last_seq: last }: Pick<AuditFindings, 'first_seq' | 'last_seq'>): string =>

@@ -1,5 +1,3 @@
-import type { Command } from 'commander';
-
 import type { Configuration, SocketioConfiguration } from '../../config/model/configuration.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, UsageError } from '../console/failure.js';
@@ -21,13 +19,6 @@ export interface DaemonAddress {
 }
 
 type Found = Pick<DaemonAddress, 'url' | 'source'>;
-
-/** Adds the options that specify the daemon. */
-export const withDaemonOptions = (command: Command): Command =>
-  command
-    .option('--url <url>', 'where the daemon listens: http://HOST:PORT, or unix:/PATH')
-    .option('-c, --config <file>', 'the configuration file with the address')
-    .option('--token <token>', 'the token; SHELL_ADAPTER_TOKEN is safer: other users can see arguments');
 
 /** Returns the address that a daemon with this configuration listens on; undefined if it uses any free port. */
 export function urlOf({ host, port, tls }: Pick<SocketioConfiguration, 'host' | 'port' | 'tls'>): string | undefined {
@@ -59,11 +50,8 @@ export async function findDaemon(options: DaemonOptions, context: Context): Prom
   const given = givenUrl(options, context);
   if (given) return { ...given, token };
   // Loading the schemas is slow, and a URL does not need them.
-  const [{ readConfiguration, skipRuleTests }, { findConfiguration }] = await Promise.all([
-    import('../../config/read/read.js'),
-    import('./configuration-file.js'),
-  ]);
-  const configuration = readConfiguration(findConfiguration(context, options.config), skipRuleTests);
+  const { configurationOf } = await import('./configuration.js');
+  const configuration = configurationOf(context, options.config);
   const { socketio, file = 'the defaults' } = configuration;
   const found = urlOf(socketio);
   if (found !== undefined) return { url: found, source: file, token: token ?? (await firstTokenFor(configuration)) };
@@ -89,4 +77,10 @@ function checkUrl(text: string, source: string): string {
   throw new UsageError(`${source}: ${JSON.stringify(text)} is not a URL`, {
     hint: 'It looks like http://127.0.0.1:8087, or unix:/PATH',
   });
+}
+
+/** Where the dashboard is, for `status` and `doctor`. */
+export function describeDashboard(isServed: boolean, url: string): string {
+  if (!isServed) return 'off (http.dashboard: false)';
+  return `${url.startsWith('unix:') ? 'at the port of the daemon' : url}; \`shell-adapter dashboard\` opens it`;
 }

@@ -1,4 +1,7 @@
-import type { AdapterClient, ClientError } from '../../client/index.js';
+import { getOverSocket, unixEndpoint } from '../../client/connection/unix-socket.js';
+import { hasCode } from '../../client/errors.js';
+import type { AdapterClient, Answer, ClientError } from '../../client/index.js';
+import { settledWithin } from '../../core/time.js';
 import { commandLineFor, type Context } from '../console/context.js';
 import { type DaemonAddress, type DaemonOptions, findDaemon } from './daemon-address.js';
 import { CommandLineError } from '../console/failure.js';
@@ -62,12 +65,66 @@ function reportConnection(context: Context, client: AdapterClient): void {
 }
 
 const tokenHint = (context: Context, { config }: DaemonOptions): string => {
-  const create = commandLineFor(
-    context,
-    config === undefined ? {} : { config },
-  )('token create --role agent --name NAME');
+  const create = commandLineFor(context, { config })('token create --role agent --name NAME');
   return `Give a token by SHELL_ADAPTER_TOKEN or --token. \`${create}\`, run as the user of the daemon, makes one.`;
 };
 
 /** Whether the daemon refuses this program for lack of a valid token. */
 const isUnauthorized = ({ details }: ClientError): boolean => details?.['code'] === 'UNAUTHORIZED';
+
+/** Result of querying the address of the daemon. */
+export type FoundDaemon =
+  /** A daemon that answers. */
+  | { readonly state: 'running'; readonly url: string; readonly status: Answer<'daemon_status'> }
+  /** A daemon that does not accept this client, or whose status this client may not read. */
+  | { readonly state: 'unknown'; readonly why: string; readonly hint: string | undefined }
+  /** No daemon. */
+  | { readonly state: 'stopped'; readonly why: string };
+
+/**
+ * Queries the status of the daemon that the options specify.
+ * @throws CommandLineError, ConfigurationError when there is no address to query
+ */
+export async function findStatus(options: DaemonOptions, context: Context): Promise<FoundDaemon> {
+  try {
+    return await withDaemon(options, context, async (client) => {
+      return { state: 'running', url: client.url, status: await client.request('daemon_status', {}) };
+    });
+  } catch (error) {
+    const cause = error instanceof CommandLineError ? error.cause : error;
+    if (hasCode(cause, 'CONNECTION_FAILED')) return { state: 'stopped', why: cause.message };
+    if (hasCode(cause, 'REFUSED', 'FORBIDDEN', 'RATE_LIMITED', 'UNKNOWN_REQUEST')) {
+      return { state: 'unknown', why: cause.message, hint: (error as Partial<CommandLineError>).hint };
+    }
+    throw error;
+  }
+}
+
+/** How long a daemon may take to answer a probe, in milliseconds. */
+const PROBE_MS = 1000;
+
+/**
+ * Whether a shell-adapter daemon answers at an address; `unix:/PATH` is allowed. Always settles within about a second.
+ */
+export async function probeDaemon(url: string): Promise<boolean> {
+  const abort = new AbortController();
+  const answer = ask(url, abort.signal);
+  try {
+    // A separate timer: `AbortSignal.timeout` does not keep the process alive, and on some connections fetch never
+    // settles. The process would then end silently (exit code 13).
+    return (await settledWithin(answer, PROBE_MS)) && (await answer).includes('"shell-adapter"');
+  } catch {
+    // The port does not listen, or does not speak HTTP.
+    return false;
+  } finally {
+    abort.abort();
+  }
+}
+
+async function ask(url: string, signal: AbortSignal): Promise<string> {
+  const socketPath = unixEndpoint(url)?.socketPath;
+  if (socketPath !== undefined) return (await getOverSocket(socketPath, '/healthz', PROBE_MS)).text;
+  // Clients accept WebSocket addresses too: the same port answers HTTP.
+  const page = new URL('/healthz', url.replace(/^ws/, 'http'));
+  return (await fetch(page, { signal, redirect: 'manual' })).text();
+}

@@ -48,3 +48,45 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
     return cells.join(GAP).trimEnd();
   });
 }
+
+/** Formats a table; without rows, `none` stands in its place. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[], none: string): string[] =>
+  rows.length === 0 ? [none] : alignColumns([head, ...rows]);
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
+
+/** Formats a size for people: `512 B`, `3.4 MB`. */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power] ?? 'B'}`;
+}
+
+/** Moves the cursor to the top left corner and erases the rest: unlike clearing the screen, this does not flicker. */
+const HOME = '\x1b[H';
+const ERASE_LINE_END = '\x1b[K';
+const ERASE_BELOW = '\x1b[J';
+const CLEAR = '\x1b[2J';
+
+/** Size of a terminal that does not tell its own. */
+const DEFAULT_SIZE = { columns: 80, rows: 24 };
+
+/** Shows lines on a terminal in place of those before. */
+export class Screen {
+  readonly #stdout: Output;
+  #isDrawn = false;
+
+  constructor(stdout: Output) {
+    this.#stdout = stdout;
+  }
+
+  /** Draws as many lines as there is room for, below the time. */
+  async draw(lines: readonly string[]): Promise<void> {
+    const { columns, rows } = this.#stdout.size ?? DEFAULT_SIZE;
+    const all = [`${new Date().toLocaleTimeString()}  (Ctrl-C ends)`, '', ...lines];
+    const shown = all.slice(0, rows - 1).map((line) => `${onOneLine(line, columns)}${ERASE_LINE_END}\n`);
+    const start = this.#isDrawn ? HOME : `${CLEAR}${HOME}`;
+    this.#isDrawn = true;
+    await this.#stdout.write(`${start}${shown.join('')}${ERASE_BELOW}`);
+  }
+}

@@ -8,17 +8,48 @@ import { examineLlmProviders } from '../../doctor/llm.js';
 import { examineMachine } from '../../doctor/doctor.js';
 import type { Finding } from '../../doctor/finding.js';
 import { examineUsers } from '../../doctor/engine.js';
-import { findConfiguration, trustAdvice } from '../connect/configuration-file.js';
+import { findConfiguration, trustAdvice } from '../connect/configuration.js';
 import { commandLineFor, type Context, quoteWord } from '../console/context.js';
-import { type DaemonOptions, givenUrl, urlOf } from '../connect/daemon-address.js';
-import { describeDashboard } from './status.js';
-import { findStatus } from '../connect/find-status.js';
+import { type DaemonOptions, describeDashboard, givenUrl, urlOf } from '../connect/daemon-address.js';
+import { EXIT } from '../console/failure.js';
+import { alignColumns, paint } from '../console/style.js';
+import { type JsonOption, printAnswer } from '../console/subcommand.js';
+import { findStatus } from '../connect/with-daemon.js';
 
 /**
- * Runs all checks of `doctor`: the machine, the configuration, and a running daemon.
+ * Runs all checks, and prints what they have found.
  * @throws UsageError when the given address of the daemon is invalid
  */
-export async function examine(context: Context, options: DaemonOptions): Promise<readonly Finding[]> {
+export async function printFindings(context: Context, options: DaemonOptions & JsonOption): Promise<void> {
+  const findings = await examine(context, options);
+  const isHealthy = findings.every(({ status }) => status !== 'missing');
+  await printAnswer(context, options, { ok: isHealthy, checks: findings }, () => render(context, findings));
+  context.exitWith(isHealthy ? EXIT.ok : EXIT.failed);
+}
+
+const COLOURS = { ok: 'green', warn: 'yellow', missing: 'red' } as const;
+
+function render({ stdout }: Context, findings: readonly Finding[]): string[] {
+  const lines = alignColumns(findings.map(({ status, name, detail }) => [status, name, detail]));
+  const indent = ' '.repeat(lines[0]?.indexOf(findings[0]?.name ?? '') ?? 0);
+  const body = findings.flatMap(({ status, fix }, index) => {
+    const line = lines[index] ?? '';
+    const shown = paint(stdout, COLOURS[status], status) + line.slice(status.length);
+    return fix === undefined ? [shown] : [shown, `${indent}fix: ${fix}`];
+  });
+  return [...body, '', summarize(findings)];
+}
+
+function summarize(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']) => findings.filter((finding) => finding.status === status).length;
+  const missing = count('missing');
+  if (missing > 0) return `${missing} of ${findings.length} checks found something essential missing.`;
+  const warnings = count('warn');
+  return warnings === 0 ? 'Everything is there.' : `Everything essential is there; warnings: ${warnings}.`;
+}
+
+/** Runs all checks: the machine, the configuration, and a running daemon. */
+async function examine(context: Context, options: DaemonOptions): Promise<readonly Finding[]> {
   const { configuration, findings } = examineConfiguration(context, options);
   const { env } = context;
   const toolEnv = configuration?.childEnvironment ?? { PATH: env['PATH'] ?? '' };
@@ -111,7 +142,7 @@ async function examineDaemon(
 
 /** The command line that starts a daemon with the given configuration. */
 const serveCommand = (context: Context, { config }: DaemonOptions): string =>
-  commandLineFor(context, config === undefined ? {} : { config })('serve');
+  commandLineFor(context, { config })('serve');
 
 /** A finding if the running daemon has other settings than those that were checked. */
 function compareDaemon(

@@ -4,7 +4,7 @@ import { choosePlatform, identityLike, isProcess } from '../../engine/platform/c
 import { type ProcessLaunch, readLaunch } from '../../engine/platform/linux/process-table.js';
 import { until } from '../../core/time.js';
 import { type DaemonOptions, givenUrl } from '../connect/daemon-address.js';
-import { findStatus } from '../connect/find-status.js';
+import { findStatus } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError } from '../console/failure.js';
 import { startInBackground } from './start-daemon.js';
@@ -160,11 +160,8 @@ function directoriesOf(
 /** The directories of daemons that have ended, with the port of the configuration; none for an address alone. */
 async function abandoned(options: DaemonOptions, context: Context): Promise<readonly HolderDirectory[]> {
   if (givenUrl(options, context)) return [];
-  const [{ readConfiguration, skipRuleTests }, { findConfiguration }] = await Promise.all([
-    import('../../config/read/read.js'),
-    import('../connect/configuration-file.js'),
-  ]);
-  const { adapter, socketio } = readConfiguration(findConfiguration(context, options.config), skipRuleTests);
+  const { configurationOf } = await import('../connect/configuration.js');
+  const { adapter, socketio } = configurationOf(context, options.config);
   const directories = allHolderDirectories(adapter.stateDirectory);
   return directories.filter(
     (directory) => directory.port === socketio.port && directory.ownerOn(platform) === undefined,

@@ -14,10 +14,12 @@ import { SHIPPED_FILE } from '../../config/read/locate.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { SecretMask } from '../../core/secrets.js';
+import { settledWithin } from '../../core/time.js';
+import { Deferred } from '../../engine/system/promises.js';
 import { createLogging, type Logging } from '../../logging/logging.js';
-import { findConfiguration } from '../connect/configuration-file.js';
+import { findConfiguration } from '../connect/configuration.js';
 import { urlOf } from '../connect/daemon-address.js';
-import { probeDaemon } from '../connect/find-status.js';
+import { probeDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, EXIT, messageOf } from '../console/failure.js';
 
@@ -269,7 +271,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
     const log = (name: string) => logging.component(name);
     app = await start(context, stop, { configuration, secrets, log, detachment });
   } catch (error) {
-    await within(LOG_FLUSH_MS, logging.close());
+    await settledWithin(logging.close(), LOG_FLUSH_MS);
     throw await explainStartFailure(error, configuration);
   }
   goOnAfterFaults(context, app, log);
@@ -284,7 +286,7 @@ export async function runDaemon(context: Context, options: ServeOptions): Promis
   const told = manager.stopping();
   const hasEnded = app !== undefined && (await end(app, signal, stop, log));
   await told;
-  await within(LOG_FLUSH_MS, logging.close());
+  await settledWithin(logging.close(), LOG_FLUSH_MS);
   context.exitWith(hasEnded ? EXIT.ok : EXIT.failed);
 }
 
@@ -329,12 +331,14 @@ async function start(
   stop: StopSignals,
   options: Omit<AppOptions, 'version'>,
 ): Promise<App | undefined> {
-  const { promise: fault, reject } = withRejection();
+  const fault = new Deferred<never>();
+  // After the start it must not be an unhandled rejection.
+  fault.promise.catch(() => undefined);
   // While the daemon starts, an uncaught error aborts the start.
-  const faults = context.onFault(reject);
+  const faults = context.onFault(fault.reject);
   try {
     const started = startApp({ ...options, version: context.version });
-    return await Promise.race([started, fault, stop.deadline]);
+    return await Promise.race([started, fault.promise, stop.deadline]);
   } finally {
     faults[Symbol.dispose]();
   }
@@ -391,25 +395,6 @@ async function end(app: App, signal: NodeJS.Signals, stop: StopSignals, log: Log
     log.error('the daemon could not end cleanly', { error: textOf(error) });
     return false;
   }
-}
-
-async function within(ms: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
-}
-
-function withRejection(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
-  let reject!: (error: unknown) => void;
-  const promise = new Promise<never>((_resolve, rejectPromise) => {
-    reject = rejectPromise;
-  });
-  // A rejection after the race has settled must not be an unhandled rejection.
-  promise.catch(() => undefined);
-  return { promise, reject };
 }
 
 const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { ProcessLaunch } from '../../engine/platform/linux/process-table.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError } from '../console/failure.js';
-import { probeDaemon } from '../connect/find-status.js';
+import { probeDaemon } from '../connect/with-daemon.js';
 
 /** Time-out of starting a daemon, in milliseconds: a busy machine needs less. */
 const START_MS = 30_000;

@@ -296,13 +296,3 @@ export interface CopyPlan {
 export const partName = (name: string, key: string): string => `.${name.slice(0, SHOWN_NAME)}.${key}.part`;
 
 const SHOWN_NAME = 40;
-
-/** For a `catch`: undefined for a path that does not exist. */
-export function undefinedIfMissing(error: unknown): undefined {
-  if (hasCode(error, 'FILE_NOT_FOUND')) return undefined;
-  throw error;
-}
-
-/** The error for a directory without `--recursive`. */
-export const isDirectoryError = (path: string): CommandLineError =>
-  new CommandLineError(`${path} is a directory`, { hint: 'Copy it with all that is in it by -r.' });

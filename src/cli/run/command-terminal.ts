@@ -8,7 +8,7 @@ import {
   ConfirmationRequiredError,
   type EventPayload,
 } from '../../client/index.js';
-import { readReply } from '../confirmations/confirmations.js';
+import { readReply } from './confirmations.js';
 import type { Context } from '../console/context.js';
 import { onOneLine } from '../console/style.js';
 import { ConnectedTerminal } from './interactive-terminal.js';

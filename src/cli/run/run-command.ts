@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
-import { resolve } from 'node:path';
 
 import { hasCode } from '../../client/errors.js';
 import type { AdapterClient, ClientCommand, CommandResult, InputSource, SignalName } from '../../client/index.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { settledWithin } from '../../core/time.js';
-import { type Outcome, runOrAsk } from '../confirmations/confirmations.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import { commandLineFor, type Context } from '../console/context.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
 import { onOneLine } from '../console/style.js';
+import { type JsonOption, jsonText } from '../console/subcommand.js';
+import { type Outcome, runOrAsk } from './confirmations.js';
 import { printEndNotes, showHints, warnOfTimeout } from './exec-hints.js';
 import {
   type ExecuteRequest,
@@ -84,12 +84,6 @@ const SILENCE_MS = 3000;
 /** Input of a command: a text that was complete before the start, or a source that is streamed. */
 type CommandInput = string | InputSource;
 
-/** Context of the command, for the policy. */
-interface Place {
-  readonly session?: string;
-  readonly cwd?: string;
-}
-
 /**
  * Reads standard input for a command. A short input that is complete at once and UTF-8 is returned as text, which the
  * policy can evaluate. Any other input is streamed while the command runs. If the policy would not allow the command
@@ -99,7 +93,7 @@ async function readInput(
   context: Context,
   client: AdapterClient,
   command: readonly [string, ...string[]],
-  { session, cwd }: Place,
+  options: ExecOptions,
 ): Promise<CommandInput> {
   const ahead = new InputAhead(context.stdin);
   await ahead.read(MAX_TEXT_BYTES, QUICK_MS);
@@ -107,8 +101,7 @@ async function readInput(
   const { limits } = await client.metadata();
   const maxBytes = Math.min(MAX_TEXT_BYTES, limits.max_message_bytes - REQUEST_ROOM_BYTES);
   if (!ahead.isComplete && ahead.bytes <= maxBytes) {
-    const place = { session, cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd) };
-    if (!(await isAllowedUnseen(client, command, place))) await readToEnd(context, ahead, maxBytes);
+    if (!(await isAllowedUnseen(client, command, options))) await readToEnd(context, ahead, maxBytes);
   }
   return (ahead.isComplete ? ahead.text(maxBytes) : undefined) ?? ahead;
 }
@@ -117,7 +110,7 @@ async function readInput(
 async function isAllowedUnseen(
   client: AdapterClient,
   [command, ...args]: readonly [string, ...string[]],
-  { session, cwd }: { readonly session: string | undefined; readonly cwd: string | undefined },
+  { session, cwd }: ExecOptions,
 ): Promise<boolean> {
   const { action, enforced } = await client.request('check_command', {
     command,
@@ -214,12 +207,13 @@ class InputAhead implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Options of `exec`. */
-export interface ExecOptions extends DaemonOptions {
+/** What `exec` takes. */
+interface ExecOptions extends DaemonOptions, JsonOption {
   readonly session?: string;
+  /** Absolute. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Time-out in seconds. */
+  /** In milliseconds. */
   readonly timeout?: number;
   readonly tty?: boolean;
   /** Whether both streams are printed as one. */
@@ -227,7 +221,6 @@ export interface ExecOptions extends DaemonOptions {
   readonly sandbox?: SandboxProfile;
   /** False when standard input is not read. */
   readonly stdin: boolean;
-  readonly json?: boolean;
   /** Whether nothing is said of how the command has ended, and no warning. */
   readonly quiet?: boolean;
 }
@@ -238,8 +231,8 @@ export interface ExecOptions extends DaemonOptions {
  */
 export async function runCommand(
   context: Context,
-  words: readonly [string, ...string[]],
   options: ExecOptions,
+  words: readonly [string, ...string[]],
 ): Promise<void> {
   const signals = new CommandSignals(context);
   const isInteractive = options.tty === true && options.stdin && context.stdin.isTTY;
@@ -279,21 +272,21 @@ async function notesOn(
 }
 
 function requestOf(
-  { cwd, stdout }: Context,
+  { stdout }: Context,
   [first, ...rest]: readonly [string, ...string[]],
   options: ExecOptions & { readonly input: CommandInput | undefined },
 ): ExecuteRequest {
-  const { env, timeout, tty, sandbox, json, merge } = options;
+  const { cwd, env, timeout, tty, sandbox, json, merge } = options;
   return [
     first,
     {
       // Web Crypto, which the client has for browsers too, would have to be loaded.
       commandId: commandIdFrom(randomBytes(ID_BYTES)),
       args: rest.length === 0 ? undefined : rest,
-      cwd: options.cwd === undefined ? undefined : resolve(cwd, options.cwd),
+      cwd,
       env,
       stdin: options.input,
-      timeoutMs: timeout === undefined ? undefined : Math.ceil(timeout * 1000),
+      timeoutMs: timeout,
       tty,
       sandbox,
       stream: json !== true,
@@ -339,17 +332,14 @@ function howToConfirm(
 const MAX_REASON = 200;
 
 async function conclude(context: Context, result: CommandResult, options: ExecOptions): Promise<void> {
-  const { stdout, stderr } = context;
-  if (result.status === 'confirmation_required') {
-    if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-    else await stderr.write(howToConfirm(context, options, result));
+  const isPending = result.status === 'confirmation_required';
+  if (options.json) await context.stdout.write(jsonText(result));
+  else if (isPending) await context.stderr.write(howToConfirm(context, options, result));
+  else if (options.quiet !== true) await printEndNotes(context, result);
+  if (isPending) {
     context.exitWith(EXIT.execDenied);
     return;
   }
-  if (options.json) await stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-  else if (options.quiet !== true) await printEndNotes(context, result);
-  if (result.exit_code === null) {
-    throw new CommandLineError(`the command still runs as ${result.command_id}`);
-  }
+  if (result.exit_code === null) throw new CommandLineError(`the command still runs as ${result.command_id}`);
   context.exitWith(result.timed_out ? EXIT.execTimedOut : result.exit_code);
 }

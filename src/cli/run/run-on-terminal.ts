@@ -8,7 +8,7 @@ import {
   type ExecuteOptions,
 } from '../../client/index.js';
 import { hasCode } from '../../client/errors.js';
-import { type Outcome, runOrAsk } from '../confirmations/confirmations.js';
+import { type Outcome, runOrAsk } from './confirmations.js';
 import type { Context, Output } from '../console/context.js';
 import { openTerminal } from './command-terminal.js';
 import type { CommandSignals } from './run-command.js';

@@ -9,9 +9,10 @@ import {
 } from '../../client/index.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { commandLineFor, type Context } from '../console/context.js';
-import { CommandLineError, reportFailure } from '../console/failure.js';
+import { commandLineFor, type Context, untilStopped } from '../console/context.js';
+import { CommandLineError, reportFailure, UsageError } from '../console/failure.js';
 import { paint } from '../console/style.js';
+import type { JsonOption } from '../console/subcommand.js';
 import { CommandTerminals, openTerminal } from '../run/command-terminal.js';
 
 /** Shows events in order. */
@@ -147,50 +148,54 @@ class TextDisplay implements Display {
 /** Rate of `--observe`, in bytes per second: more than a terminal shows. */
 const OBSERVED_BYTES_PER_SECOND = 4 * 1024 * 1024;
 
-/** Options of `attach`. */
-export interface AttachOptions extends DaemonOptions {
+/** How a session is followed. */
+interface Following extends DaemonOptions, JsonOption {
   readonly fromSeq?: number;
   readonly input?: boolean;
   readonly observe?: boolean;
-  readonly json?: boolean;
 }
 
 /**
  * Shows a session until it ends or a signal arrives.
  * @throws CommandLineError, ConfigurationError, ClientError
  */
-export async function followSession(context: Context, id: string, options: AttachOptions): Promise<void> {
-  const detached = new Promise<void>((resolve) => {
-    context.onSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], () => {
-      resolve();
-    });
-  });
+export async function followSession(context: Context, options: Following, id: string): Promise<void> {
+  if (options.observe === true && options.input === true)
+    throw new UsageError('--observe only looks: leave out --input, or follow the session without --observe');
+  await untilStopped(context, (_signal, stopped) =>
+    withDaemon(options, context, (client) => follow(context, client, { id, options, stopped })),
+  );
+}
+
+interface Followed {
+  readonly id: string;
+  readonly options: Following;
+  readonly stopped: Promise<void>;
+}
+
+async function follow(context: Context, client: AdapterClient, { id, options, stopped }: Followed): Promise<void> {
   const isInteractive = options.input === true && options.json !== true && context.stdin.isTTY;
-  await withDaemon(options, context, async (client) => {
-    const terminals = isInteractive ? new CommandTerminals(client, id) : undefined;
-    let whenFree: () => Promise<void> | undefined = () => undefined;
-    const show = options.json
-      ? showAsJson(context)
-      : new TextDisplay(context, { terminals, whenFree: () => whenFree() });
-    const ended = listen(client, id, show);
-    // Replayed events arrive before the answer, so the listeners must be installed first.
-    const session = await client.attachSession(id, {
-      fromSeq: options.fromSeq,
-      maxBytesPerSecond: options.observe === true ? OBSERVED_BYTES_PER_SECOND : undefined,
-    });
-    const terminal = isInteractive ? openTerminal(context, { client, session }) : undefined;
-    if (options.input && !terminal) sendLines(context, options, session);
-    const over = Promise.race([ended, detached, context.stdout.broken, ...(terminal ? [terminal.closed] : [])]);
-    const hasEnded = over.catch(() => undefined);
-    if (terminal) whenFree = () => Promise.race([terminal.whenFree(), hasEnded]);
-    try {
-      await over;
-      await show.settled();
-    } finally {
-      await terminal?.[Symbol.asyncDispose]();
-      await session.detach();
-    }
+  const terminals = isInteractive ? new CommandTerminals(client, id) : undefined;
+  let whenFree: () => Promise<void> | undefined = () => undefined;
+  const show = options.json ? showAsJson(context) : new TextDisplay(context, { terminals, whenFree: () => whenFree() });
+  const ended = listen(client, id, show);
+  // Replayed events arrive before the answer, so the listeners must be installed first.
+  const session = await client.attachSession(id, {
+    fromSeq: options.fromSeq,
+    maxBytesPerSecond: options.observe === true ? OBSERVED_BYTES_PER_SECOND : undefined,
   });
+  const terminal = isInteractive ? openTerminal(context, { client, session }) : undefined;
+  if (options.input && !terminal) sendLines(context, options, session);
+  const over = Promise.race([ended, stopped, ...(terminal ? [terminal.closed] : [])]);
+  const hasEnded = over.catch(() => undefined);
+  if (terminal) whenFree = () => Promise.race([terminal.whenFree(), hasEnded]);
+  try {
+    await over;
+    await show.settled();
+  } finally {
+    await terminal?.[Symbol.asyncDispose]();
+    await session.detach();
+  }
 }
 
 /** Resolves when the session has ended; rejects when the connection is closed permanently. */
@@ -212,7 +217,7 @@ function listen(client: AdapterClient, id: string, show: Display): Promise<void>
 }
 
 /** Sends each line to the running command of the session, and EOF at the end of the input. */
-function sendLines(context: Context, options: AttachOptions, session: ClientSession): void {
+function sendLines(context: Context, options: Following, session: ClientSession): void {
   const commandLine = commandLineFor(context, options);
   const report = (error: unknown) => {
     if (!(error instanceof ConfirmationRequiredError)) return reportFailure(error, context.stderr, commandLine);

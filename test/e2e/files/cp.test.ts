@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { CopyPlan } from '../../../src/cli/files/file-transfers.js';
-import { downloadTree } from '../../../src/cli/files/download-files.js';
+import { downloadTree } from '../../../src/cli/files/copy.js';
 import { ClientFiles } from '../../../src/client/files.js';
 import type { ClientLink } from '../../../src/client/link.js';
 import { makeCertificate } from '../../support/network/certificate.js';
