@@ -5,11 +5,13 @@ import type { CommandResult, EventName, SessionInfo } from '../core/protocol/res
 import { ClientCommand } from './command.js';
 import { Connection } from './connection/connection.js';
 import { DaemonRuns, recover } from './connection/recovery.js';
-import type { Endpoint } from './connection/unix-socket.js';
+import { type Endpoint, unixEndpoint } from './connection/unix-socket.js';
 import {
   type AttachOptions,
   type CheckOptions,
   type ConnectionState,
+  type ConnectOptions,
+  connectSettings,
   type ConnectSettings,
   type Decision,
   type ExecuteOptions,
@@ -18,7 +20,7 @@ import {
   type OpenSessionOptions,
   type RequestOptions,
 } from './options.js';
-import type { ClientError } from './errors.js';
+import { ClientError } from './errors.js';
 import { ClientFiles } from './files.js';
 import type { ClientLink } from './link.js';
 import { askLlm, type LlmMessages, type LlmOptions, LlmStream } from './llm.js';
@@ -291,4 +293,26 @@ export class AdapterClient implements AsyncDisposable {
   #notifyState(state: ConnectionState, error?: ClientError): void {
     for (const watcher of [...this.#watchers]) watcher(state, error);
   }
+}
+
+/**
+ * Connects to a daemon.
+ * @param url address of the daemon, such as `http://127.0.0.1:8087`, or `unix:/PATH` for its socket
+ * @throws ClientError CONNECTION_FAILED when there is no daemon, REFUSED when it does not accept this client; the
+ * message says how to fix it
+ */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<AdapterClient> {
+  const client = new AdapterClient(unixEndpoint(url) ?? networkEndpoint(url), connectSettings(options));
+  await client.open();
+  return client;
+}
+
+/** Removes the path of an address: Socket.IO would take it for a namespace. */
+function networkEndpoint(url: string): Endpoint {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed && /^(?:http|ws)s?:$/.test(parsed.protocol)) {
+    return { url: parsed.origin, origin: parsed.origin, socketPath: undefined };
+  }
+  const message = `${JSON.stringify(url)} is not the address of a daemon: give one like http://127.0.0.1:8087, or unix:/PATH`;
+  throw new ClientError('CONNECTION_FAILED', message);
 }

@@ -1,7 +1,6 @@
-export { AdapterClient } from './adapter-client.js';
+export { AdapterClient, connect } from './adapter-client.js';
 export type { ConnectionState } from './options.js';
 export { ClientCommand } from './command.js';
-export { connect } from './connect.js';
 export type { ClientFiles } from './files.js';
 export {
   type AdmittedResult,

@@ -23,6 +23,7 @@ import { ownUid } from '../engine/system/own-user.js';
 import { findUser } from '../engine/system/find-user.js';
 import { UserLaunch } from '../engine/sandbox/user-launch.js';
 import { TokenFiles } from '../services/access/token-files.js';
+import { approvalFileIn, readApprovals } from '../services/remembered-approvals.js';
 import { shellVersions } from '../services/machine/metadata.js';
 import { APT, type Finding, ON_LINUX } from './finding.js';
 
@@ -343,3 +344,17 @@ const problem = (user: string, why: string, fix: string) => ({
   detail: `nothing can be started as ${user}: ${why}`,
   fix,
 });
+
+/** Checks the file with the approvals that are remembered for good. Without one there is nothing to report. */
+export function examineApprovals(stateDirectory: string): readonly Finding[] {
+  const file = approvalFileIn(stateDirectory);
+  const { approvals, problem } = readApprovals(file);
+  const name = 'approvals';
+  if (problem !== undefined) {
+    const fix = `repair or remove ${file}; until then, none of its approvals counts, and commands are confirmed`;
+    return [{ name, status: 'warn', detail: problem, fix }];
+  }
+  return approvals.length === 0
+    ? []
+    : [{ name, status: 'ok', detail: `${approvals.length} are remembered in ${file}` }];
+}
