@@ -82,6 +82,7 @@ export const socketFolder = ({ socketio: { unixSocket } }: Configuration): strin
 export const examinedSettings = (configuration: Configuration) => ({
   defaultShell: configuration.adapter.shell,
   platform: configuration.adapter.platform,
+  searchPath: configuration.searchPath,
   directories: {
     'adapter.workspace_directory': configuration.adapter.workspaceDirectory,
     'adapter.state_directory': configuration.adapter.stateDirectory,

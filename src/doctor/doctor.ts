@@ -29,6 +29,8 @@ const run = promisify(execFile);
 /** Environment in which the daemon would run. */
 export interface Surroundings extends ShellSurroundings {
   readonly platform: PlatformName | 'auto';
+  /** Where the daemon itself finds programs. */
+  readonly searchPath: string;
   /** Directories that the daemon writes to, by setting name. */
   readonly directories: Readonly<Record<string, string>>;
   /** Sandbox options; undefined when the configuration cannot be read. */
@@ -68,7 +70,7 @@ const examineStart = async (surroundings: Surroundings, platform: Platform): Pro
   await examineTerminal(),
   ...(await examineShells(surroundings)),
   ...(await examineFifos(platform)),
-  ...examinePlatform(platform, surroundings.limits?.resourceLimits),
+  ...examinePlatform(platform, surroundings.limits?.resourceLimits, surroundings.searchPath),
 ];
 
 /** Checks what commands are confined by, and what undoes what they have done. */

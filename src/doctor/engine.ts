@@ -138,11 +138,14 @@ const PROGRAMS = [
   { program: 'netstat', package: 'net-tools', use: 'waiting for a port' },
 ] as const;
 
-/** Checks what the platform can do, and what the configuration asks for beyond that. */
-export const examinePlatform = (platform: Platform, limits: object | undefined): Finding[] => [
+/**
+ * Checks what the platform can do, and what the configuration asks for beyond that.
+ * @param searchPath where the daemon itself finds programs
+ */
+export const examinePlatform = (platform: Platform, limits: object | undefined, searchPath: string): Finding[] => [
   examineAbilities(platform),
   ...(platform.can.openFiles ? [examineProc(platform)] : []),
-  ...(platform.name === 'posix' ? PROGRAMS.map(examineProgram) : []),
+  ...(platform.name === 'posix' ? [examinePs(searchPath), ...PROGRAMS.map(examineProgram)] : []),
   ...unenforceableOn(platform)
     .filter((name) => limits !== undefined && name in limits)
     .map((name) => unenforced(LIMIT_KEYS[name], platform)),
@@ -164,6 +167,19 @@ function examineProc(platform: Platform): Finding {
   if (hasWaits) return { name: 'proc', status: 'ok', detail: 'shows processes and what they wait for' };
   const detail = '/proc does not show what processes wait for: `awaiting_input` may not be told';
   return { name: 'proc', status: 'warn', detail, fix: 'run the daemon outside of a hardened container' };
+}
+
+/** pidusage, by which the platform `posix` measures processes, finds ps(1) by the daemon's PATH. */
+function examinePs(searchPath: string): Finding {
+  const found = findProgram('ps', searchPath);
+  if (found !== undefined) return { name: 'ps', status: 'ok', detail: `${found}, for the use of processes` };
+  const detail = `not on PATH (${searchPath}): CPU time and memory of processes are not measured, and limits on them not kept`;
+  return {
+    name: 'ps',
+    status: 'warn',
+    detail,
+    fix: `apt-get install procps ${APT}, and start the daemon with it on PATH`,
+  };
 }
 
 function examineProgram({ program, package: name, use }: (typeof PROGRAMS)[number]): Finding {

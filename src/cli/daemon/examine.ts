@@ -56,7 +56,7 @@ async function examine(context: Context, options: DaemonOptions): Promise<readon
   const llm = running ? examineLlmProviders({ settings: running.llm, env: toolEnv }) : [];
   const machine = await examineMachine({
     env: toolEnv,
-    ...(configuration ? examinedSettings(configuration) : NO_SETTINGS),
+    ...(configuration ? examinedSettings(configuration) : { ...NO_SETTINGS, searchPath: env['PATH'] ?? '' }),
   });
   const installed: Finding = { name: 'version', status: 'ok', detail: `shell-adapter ${context.version}` };
   return [

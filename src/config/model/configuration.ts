@@ -221,6 +221,8 @@ export function toConfiguration(settled: CheckedConfiguration, { file, env, isGi
     ],
     /** Environment of every shell; nothing else of the daemon's environment is inherited. */
     childEnvironment: buildChildEnvironment(env, settled.adapter.environment),
+    /** Where the daemon itself finds programs. */
+    searchPath: env['PATH'] ?? '',
   };
 }
 
