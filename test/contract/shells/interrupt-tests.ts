@@ -38,6 +38,10 @@ const ROWS: readonly InterruptRow[] = [
   },
   { title: 'a loop of programs', command: 'echo go; for i in 1 2 3; do sleep 30; done; echo no', program: 'sleep' },
   { title: 'a loop of the shell alone', command: 'echo go; while true; do true; done; echo no' },
+  {
+    title: 'a loop of the shell alone, whose last exit code was above 128',
+    command: 'f() { return 142; }; echo go; until f; do f; done; echo no',
+  },
   { title: 'a function', command: 'f() { sleep 30; echo no; }; echo go; f; echo no', program: 'sleep' },
   { title: 'a subshell', command: 'echo go; (sleep 30; echo no); echo no', program: 'sleep' },
   { title: 'a command substitution', command: 'echo go; x=$(sleep 30); echo no' },
