@@ -103,7 +103,10 @@ async function useNode(client: WireClient, node: string): Promise<void> {
   const waiting = await client.run('read -r line; echo "got $line"', id, { background: true });
   await client.request('send_input', { command_id: waiting.command_id, data: 'it\n' });
   expect(await client.request('wait_command', { command_id: waiting.command_id })).toMatchObject({ exit_code: 0 });
-  const sleeping = await client.run('sleep 600', id, { background: true });
+  // A program that says that it has the terminal: the shell would take a signal before that for itself.
+  const sleeps = `sh -c 'echo asleep; exec sleep 600'`;
+  const sleeping = await client.run(sleeps, id, { background: true, stream: true });
+  await client.event('command_output', ({ command_id: ofId }) => ofId === sleeping.command_id);
   await client.request('signal_command', { command_id: sleeping.command_id, signal: 'SIGTERM' });
   expect(await client.request('wait_command', { command_id: sleeping.command_id })).toMatchObject({
     signal: 'SIGTERM',

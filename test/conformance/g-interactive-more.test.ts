@@ -26,7 +26,7 @@ const more: Trap[] = [
           // Between fork and exec a key reaches neither the shell nor the program, as at any terminal.
           await eventually(() => {
             expect(processesWith(trap.sleep.replace(' ', '\0')).length).toBe(1);
-          }, 3000);
+          });
           await trap.input('\x03');
         },
         { stdout: 'go\n', exit_code: 130, status: oneOf('completed', 'interrupted'), killed_by: oneOf(null, 'signal') },

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
@@ -43,6 +43,17 @@ export const isStopped = (pid: number): boolean => statFields(pid)[0] === 'T';
 
 /** How many descriptors a process has open. */
 export const descriptorCount = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
+
+/** What the descriptors of a process refer to. */
+export const descriptorTargets = (pid: number): string[] =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      // Closed meanwhile.
+      return [];
+    }
+  });
 
 /** The largest descriptor that a process has open. */
 export const highestDescriptor = (pid: number): number => Math.max(...readdirSync(`/proc/${pid}/fd`).map(Number));

@@ -3,10 +3,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { RequestInput } from '../../../src/core/protocol/requests.js';
 import type { CommandResult } from '../../../src/core/protocol/results.js';
 import type { TestDaemon } from '../../support/daemon.js';
+import { PROCESS_HANG_MS } from '../../support/hang.js';
 import type { WireAnswer, WireClient } from '../../support/wire.js';
-
-/** Longest wait for something that should come at once, in milliseconds: only a hang trips it. */
-const EVENT_TIMEOUT_MS = 10_000;
 
 /** Most bytes that one `read_output` gives. */
 const READ_BYTES = 1024 * 1024;
@@ -77,7 +75,7 @@ export class TrapContext {
 
   /** Waits until the running command has printed this. */
   async output(text: string, commandId = this.commandId): Promise<void> {
-    await this.client.until(() => (this.streamed(commandId).includes(text) ? true : undefined), EVENT_TIMEOUT_MS);
+    await this.client.until(() => (this.streamed(commandId).includes(text) ? true : undefined), PROCESS_HANG_MS);
   }
 
   /** What has been streamed of a command, both streams in order. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Grace of the kill ladder and the second that the page of traps adds, doubled for a busy machine. */
-const GONE_TIMEOUT_MS = 6000;
+import { PROCESS_HANG_MS } from '../../support/hang.js';
+
 const POLL_MS = 20;
 
 function read(pid: string, file: string): string {
@@ -39,7 +39,7 @@ export function killWith(mark: string): void {
 }
 
 /** Waits until nothing carries the mark; gives what still does when that takes too long. */
-export async function remainingWith(mark: string, timeoutMs = GONE_TIMEOUT_MS): Promise<string[]> {
+export async function remainingWith(mark: string, timeoutMs = PROCESS_HANG_MS): Promise<string[]> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const found = processesWith(mark);

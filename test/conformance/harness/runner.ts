@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { RequestInput } from '../../../src/core/protocol/requests.js';
 import { type DaemonOptions, TestDaemon } from '../../support/daemon.js';
+import { PROCESS_HANG_MS } from '../../support/hang.js';
 import { eventually } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 import { TrapContext } from './context.js';
@@ -27,8 +28,6 @@ const peers = PEER === undefined || PEER === OURS ? undefined : await import('..
 /** For the table of results each row is run several times. */
 const REPEATS = PEER === undefined ? 0 : RUNS - 1;
 
-/** Time for an answer beyond the command's own run time: the page says 1 s; more, as only a hang may trip it. */
-const ANSWER_MARGIN_MS = 15_000;
 /** The same where an answer is not expected, until a known fault is mended. */
 const FAULT_MARGIN_MS = 500;
 /** Characters of a result, whatever the daemon's configuration says. */
@@ -154,7 +153,7 @@ async function tearDownBench({ daemon, client, witness, root, end }: Bench): Pro
 
 async function runTrap(trap: Trap, bench: Bench): Promise<void> {
   await using client = await WireClient.connect(bench.url);
-  const marginMs = trap.knownFault === undefined ? ANSWER_MARGIN_MS : FAULT_MARGIN_MS;
+  const marginMs = trap.knownFault === undefined ? PROCESS_HANG_MS : FAULT_MARGIN_MS;
   const context = new TrapContext(client, bench, marginMs);
   await makeDirectory(context.directory, bench);
   context.sessionId = await client.openSession(sessionOptions(trap, context));
@@ -163,10 +162,10 @@ async function runTrap(trap: Trap, bench: Bench): Promise<void> {
     await trap.run?.(context);
     if (trap.isClosed !== true) await checkSession(trap, context);
     await checkWitness(bench);
-    await within(client.request('close_session', { session_id: context.sessionId }), 10_000, 'close_session');
+    await within(client.request('close_session', { session_id: context.sessionId }), PROCESS_HANG_MS, 'close_session');
     expect(await remainingWith(context.mark), 'left running').toEqual([]);
   } finally {
-    await within(client.request('close_session', { session_id: context.sessionId }), 10_000, 'close_session');
+    await within(client.request('close_session', { session_id: context.sessionId }), PROCESS_HANG_MS, 'close_session');
     // What a known fault leaves must not outlive the tests.
     killWith(context.mark);
   }

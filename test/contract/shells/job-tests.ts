@@ -17,10 +17,10 @@ const FEW_COMMANDS = rounds(40, 10);
 export function jobTests(shell: ShellName, open: () => Promise<TestSession>): void {
   test('a background job does not hold its command up, and makes no noise', async () => {
     await using session = await open();
-    const started = await session.run('sleep 30 & echo started');
+    // Longer than the command may take.
+    const started = await session.run('sleep 300 & echo started');
     expectResult(started, { stdout: 'started\n' }, 'sleep', session.directory);
-    expect(started.durationMs).toBeLessThan(10_000);
-    expect(started.backgroundProcesses.map(({ command }) => command)).toEqual(['sleep 30']);
+    expect(started.backgroundProcesses.map(({ command }) => command)).toEqual(['sleep 300']);
     expectResult(await session.run('kill $!; wait $!'), { exitCode: 143, stderr: /^(Terminated\n)?$/ }, 'kill', '');
     expectResult(await session.run('true & true & wait; echo done'), { stdout: 'done\n' }, 'wait', '');
     expectResult(await session.run('sleep 0.01 & sleep 0.1; echo quiet'), { stdout: 'quiet\n' }, 'sleep', '');

@@ -8,11 +8,10 @@ import { linux } from '../../../src/engine/platform/linux/linux.js';
 import type { ReportedProcess } from '../../../src/engine/process/background-processes.js';
 import type { Session, SessionListener } from '../../../src/engine/session/session.js';
 import { SpoolBudget } from '../../../src/engine/output/spool.js';
+import { PROCESS_HANG_MS } from '../../support/hang.js';
 
 /** Room for every output of the suite, untrimmed. */
 const OUTPUT_SIZE = 4_000_000;
-/** Long enough that only a hang trips it. */
-const TIMEOUT_MS = 20_000;
 const POLL_MS = 2;
 
 /** What a command may be given besides its text. */
@@ -130,7 +129,7 @@ export class TestSession implements AsyncDisposable {
       {
         id: String(this.#commands),
         command: text,
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs: PROCESS_HANG_MS,
         tty: false,
         limits: { maxSize: OUTPUT_SIZE, beginSize: OUTPUT_SIZE / 2, endSize: OUTPUT_SIZE / 2 },
         ...options,
