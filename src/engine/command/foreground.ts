@@ -29,11 +29,6 @@ const ATTEMPTS_MS = 12_000;
  * Not before, since programs may notice it.
  */
 const GENTLE_ATTEMPTS = 10;
-/**
- * How long a fork of the shell that has received a signal is watched for its exec, in milliseconds. One that waits for a CPU,
- * or for the shell, may take as long on a loaded machine.
- */
-const EXEC_MS = 1000;
 /** How long such an attempt waits for the shell without letting anything else run, in milliseconds. */
 const SPIN_MS = 2;
 
@@ -74,8 +69,14 @@ interface ForegroundSignal {
 interface Attempt {
   readonly tookEffect: boolean;
   readonly processes: ReportedProcess[];
-  /** Forks of the shell among them that handle the signal, and may yet exec: the program would not have received it. */
-  readonly forks?: readonly ProcessEntry[];
+  /** Those among them that may yet exec: what handles the signal may forget it then, and the program would not have received it. */
+  readonly starters?: readonly Starter[];
+}
+
+/** A process that has begun a moment ago, with its command line of then. */
+interface Starter {
+  readonly entry: ProcessEntry;
+  readonly line: string;
 }
 
 const NO_RECIPIENT: Attempt = { tookEffect: true, processes: [] };
@@ -88,16 +89,16 @@ const NO_EFFECT: Attempt = { tookEffect: false, processes: [] };
  * A signal that hits a program between fork(2) and exec(2), or one that is just ending, is lost, and a loop of short
  * programs continues unaffected. Therefore the shell is stopped briefly while its programs are inspected, and the
  * signal is repeated until it takes effect: on the shell, on a program that handles or ignores it, or on one that it
- * has killed. After some attempts the program is stopped as well. A fork that was taken for a subshell, and execs after the
- * signal, has lost it in the handlers of the shell: it gets the signal again.
+ * has killed. After some attempts the program is stopped as well. What execs after the signal may have lost it in a handler: a
+ * fork of the shell that was taken for a subshell, or one of dash as the program. It gets the signal again.
  * @returns the processes that received the signal in the last attempt; empty when there are none
  */
 export async function signalForeground(request: ForegroundSignal): Promise<ReportedProcess[]> {
   if (!request.shell.hasDriver) return signalReplacement(request);
   const deadline = performance.now() + ATTEMPTS_MS;
   for (let tries = 0; ; tries += 1) {
-    const { tookEffect, processes, forks = [] } = await request.shell.stops.take(() => attempt(request, tries));
-    const hasReceived = tookEffect && !(await hasExeced(forks, request));
+    const { tookEffect, processes, starters = [] } = await request.shell.stops.take(() => attempt(request, tries));
+    const hasReceived = tookEffect && !(await hasExeced(starters, request, deadline));
     if (hasReceived || request.isOver() || performance.now() > deadline) return processes;
     await sleep(Math.random() * PAUSE_MS);
     if (request.isOver()) return processes;
@@ -105,20 +106,24 @@ export async function signalForeground(request: ForegroundSignal): Promise<Repor
 }
 
 /**
- * Waits until it shows whether one of these forks of the shell execs a program, and returns that. Before it does, the signal must
- * not be sent again: a subshell would run its trap twice.
+ * Waits until it shows whether one of these processes execs a program, and returns that. Before it does, the signal must not be
+ * sent again: a subshell would run its trap twice. One that waits for a CPU may take as long as the machine has it wait.
+ * @param deadline on the monotonic clock, in milliseconds
  */
-async function hasExeced(forks: readonly ProcessEntry[], { shell, isOver }: ForegroundSignal): Promise<boolean> {
-  const { commandLine, isAlive, isEnding, isFork, readNow } = shell.processes;
-  const line = commandLine({ pid: shell.root.main, name: '' });
-  const isProgram = (fork: ProcessEntry) => isAlive(fork) && !isEnding(fork) && commandLine(fork) !== line;
+async function hasExeced(
+  starters: readonly Starter[],
+  { shell, isOver }: ForegroundSignal,
+  deadline: number,
+): Promise<boolean> {
+  const { commandLine, isAlive, isEnding, mayExec, readNow } = shell.processes;
+  const hasOther = ({ entry, line }: Starter) => isAlive(entry) && !isEnding(entry) && commandLine(entry) !== line;
   // During execve(2) a process looks like one that is ending.
-  const isUndecided = (fork: ProcessEntry) => {
-    const now = readNow(fork.pid);
-    return now !== undefined && isAlive(fork) && (isEnding(fork) || isFork(now, shell.root.main));
+  const isUndecided = ({ entry }: Starter) => {
+    const now = readNow(entry.pid);
+    return now !== undefined && isAlive(entry) && (isEnding(entry) || mayExec(now, shell.root.main));
   };
-  await until(() => isOver() || forks.some(isProgram) || !forks.some(isUndecided), EXEC_MS);
-  return !isOver() && forks.some(isProgram);
+  await until(() => isOver() || starters.some(hasOther) || !starters.some(isUndecided), deadline - performance.now());
+  return !isOver() && starters.some(hasOther);
 }
 
 function signalReplacement({ shell: { root, processes }, signal, onSend }: ForegroundSignal): ReportedProcess[] {
@@ -220,6 +225,15 @@ function signalShell(shell: ProcessEntry, request: ForegroundSignal): Attempt {
   return { tookEffect: true, processes: reportProcesses([shell], processes, root) };
 }
 
+/** The processes of a group that may be about to exec a program, forks of the shell's programs among them. */
+function startersIn({ shell: { processes, root }, signal }: ForegroundSignal, group: number): readonly Starter[] {
+  if (!ENDING_SIGNALS.has(signal)) return [];
+  return processes
+    .list()
+    .filter((entry) => entry.group === group && processes.mayExec(entry, root.main))
+    .map((entry) => ({ entry, line: processes.commandLine(entry) }));
+}
+
 /** While the shell is stopped, its ended children stay in the process table with their exit status. */
 async function signalProgram(
   shell: ProcessEntry,
@@ -235,15 +249,18 @@ async function signalProgram(
   if (members.length === 0) return NO_EFFECT;
   const number = constants.signals[signal];
   const isHandled = !ENDING_SIGNALS.has(signal) || members.some((member) => machine.handlesSignal(member.pid, number));
-  const forks = ENDING_SIGNALS.has(signal) ? members.filter((member) => machine.isFork(member, pid)) : [];
+  const before = startersIn(request, foregroundGroup);
   onSend(signal);
   if (!sendSignal(-foregroundGroup, signal)) return { tookEffect: false, processes };
+  // Some may have been forked in between.
+  const starters = [...before, ...startersIn(request, foregroundGroup)];
   resumeProgram();
-  if (isHandled) return { tookEffect: true, processes, forks };
+  if (isHandled) return { tookEffect: true, processes, starters };
   await until(() => !members.some(isAlive));
   return {
     tookEffect: members.some((member) => isAlive(member) || machine.exitSignal(member.pid) === number),
     processes,
+    starters,
   };
 }
 

@@ -285,10 +285,10 @@ export interface ProcessStates {
   /** Whether a shell has just forked this process, which is about to exec a program. False where that is not known. */
   readonly isBeforeExec: (child: ProcessEntry, shellPid: number) => boolean;
   /**
-   * Whether a process may be a fork of a shell that has not exec'ed, however long ago it was started. False where that is not
-   * known.
+   * Whether a process may be about to exec a program, as a fork of a shell is, however long ago it was started. False where that
+   * is not known.
    */
-  readonly isFork: (child: ProcessEntry, shellPid: number) => boolean;
+  readonly mayExec: (child: ProcessEntry, shellPid: number) => boolean;
   /** Returns the number of the signal that killed a zombie; 0 for none, and where that is not known. */
   readonly exitSignal: (pid: number) => number;
   /** Whether a number belongs to a thread other than the first of its process. */

@@ -223,12 +223,12 @@ export const isBeforeExec = (child: ProcessEntry, shellPid: number): boolean =>
   isYoung(child) && isCopy(child, shellPid) && isAlive(child) && hasHandlersOf(child, shellPid);
 
 /**
- * Whether a process may be a fork of a shell that has not exec'ed, however long ago it was started: a loaded machine may have
- * it wait. A subshell has handlers of its own, and sleeps or works.
+ * Whether a process may be about to exec a program, however long ago it was started: a loaded machine may have it wait. So may a
+ * fork of a shell with its handlers, and what has done nothing yet. A subshell sleeps or works.
  */
-export function isFork(child: ProcessEntry, shellPid: number): boolean {
+export function mayExec(child: ProcessEntry, shellPid: number): boolean {
   const hasDoneNothing = child.state !== 'S' && child.cpuTicks < WORKING_TICKS;
-  return isCopy(child, shellPid) && isAlive(child) && (hasDoneNothing || hasHandlersOf(child, shellPid));
+  return isAlive(child) && (hasDoneNothing || (isCopy(child, shellPid) && hasHandlersOf(child, shellPid)));
 }
 
 /** Index of the exit code among the fields after the name in /proc/PID/stat. */

@@ -133,7 +133,7 @@ function statesOf(snapshots: ProcessSnapshots): ProcessStates {
     isWaitingForCpu: () => false,
     isWaitingCopy: () => false,
     isBeforeExec: () => false,
-    isFork: () => false,
+    mayExec: () => false,
     exitSignal: () => 0,
     isThread: () => false,
   };
