@@ -1,6 +1,6 @@
 import type { Role } from '../core/principal.js';
 import { AdapterError } from '../core/errors.js';
-import type { Log } from '../core/log.js';
+import { LastingProblem, type Log } from '../core/log.js';
 import { rolesFor } from '../core/protocol/permissions.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import { DEFAULT_TICK_MS, type Topic } from '../core/protocol/requests/subscriptions.js';
@@ -56,6 +56,7 @@ export class Subscriptions implements Disposable {
   readonly #subscriptions = new Map<string, Subscription>();
   /** When each topic was looked at last, on the monotonic clock; only of topics with subscribers. */
   readonly #lookedAt = new Map<Topic, number>();
+  readonly #problems = new Map<Topic, LastingProblem>();
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -114,9 +115,17 @@ export class Subscriptions implements Disposable {
     try {
       this.#look(topic, now);
       await feed();
+      this.#problems.get(topic)?.succeeded({ topic });
     } catch (error) {
-      this.#options.log.error('changes could not be sent', { topic, error: String(error) });
+      this.#problemOf(topic).failed(error, { topic });
     }
+  }
+
+  #problemOf(topic: Topic): LastingProblem {
+    const texts = { level: 'error', begun: 'changes could not be sent', over: 'changes are sent again' } as const;
+    const problem = this.#problems.get(topic) ?? new LastingProblem(this.#options.log, texts);
+    this.#problems.set(topic, problem);
+    return problem;
   }
 
   #tick(subscription: Subscription): void {

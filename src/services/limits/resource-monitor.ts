@@ -1,6 +1,6 @@
 import type { Evidence } from '../../core/limit-judge.js';
 import type { WarnedResource } from '../../core/limits.js';
-import type { Log } from '../../core/log.js';
+import { LastingProblem, type Log } from '../../core/log.js';
 import type { Breach, LimitTarget } from '../../engine/command/resource-use.js';
 import type { LimitMechanism } from '../../engine/limits/mechanism.js';
 import type { ListAge } from '../../engine/platform/platform.js';
@@ -87,9 +87,16 @@ export class ResourceMonitor implements Disposable {
   #lastSampledMs = 0;
   /** No sampling before this time, on the monotonic clock. */
   #pausedUntil = 0;
+  /** Out of file descriptors, or of processes. */
+  readonly #blindness: LastingProblem;
 
   constructor(options: ResourceMonitorOptions) {
     this.#options = options;
+    this.#blindness = new LastingProblem(options.log, {
+      level: 'warn',
+      begun: 'processes could not be looked at',
+      over: 'processes can be looked at again',
+    });
   }
 
   /** Monitors a long-running command from now on, and with it all processes of its session. */
@@ -187,10 +194,11 @@ export class ResourceMonitor implements Disposable {
 
   async #takeSnapshot(age: ListAge): Promise<ProcessSnapshot | undefined> {
     try {
-      return await this.#options.mechanism.sample(age);
+      const snapshot = await this.#options.mechanism.sample(age);
+      this.#blindness.succeeded();
+      return snapshot;
     } catch (error) {
-      // Out of file descriptors, or of processes.
-      this.#options.log.warn('processes could not be looked at', { error: String(error) });
+      this.#blindness.failed(error);
       return undefined;
     }
   }

@@ -50,6 +50,33 @@ describe('the resource monitor', () => {
     expect(sample.mock.calls.length).toBeGreaterThan(before);
   });
 
+  it('says once that processes cannot be looked at, however often it tries, and once that they can again', async () => {
+    let isBlind = true;
+    const sample = vi.fn(() =>
+      isBlind ? Promise.reject(new Error('EMFILE')) : Promise.resolve({} as ProcessSnapshot),
+    );
+    const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    using monitor = new ResourceMonitor({
+      workspace: '/',
+      mechanism: { sample, isEnforced: false },
+      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      log,
+    });
+    const watched = target();
+    monitor.watch(watched, listener);
+    await eventually(() => {
+      monitor.hasten(watched);
+      expect(sample.mock.settledResults.length).toBeGreaterThan(3);
+    });
+    expect(log.warn.mock.calls).toEqual([['processes could not be looked at', { error: 'Error: EMFILE' }]]);
+    isBlind = false;
+    await eventually(() => {
+      monitor.hasten(watched);
+      expect(log.info).toHaveBeenCalledTimes(1);
+    });
+    expect(log.warn).toHaveBeenCalledTimes(1);
+  });
+
   it('looks again when a command has ended while the processes were walked through', async () => {
     const command = {
       id: 'c1',
