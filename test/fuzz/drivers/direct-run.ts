@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { INTERRUPT_MARK, type Program } from './program.js';
 
@@ -15,13 +17,28 @@ const PROGRAM_MS = 10_000;
 /** Between two interrupts, in milliseconds. */
 const REPEAT_MS = 500;
 
-/** Start-up files of zsh are nobody's business here. */
-const FLAGS: Readonly<Record<Program['shell'], readonly string[]>> = { bash: [], zsh: ['-f'], sh: [] };
+/**
+ * Runs a program by its shell alone, in a process group of its own, and interrupts that once it waits. zsh gets it as a script
+ * file: with `-c` it runs the last command in its own place, and may lose its exit code. A session looks whether all of a text
+ * parses, as `-c` does and a script file does not. Start-up files of zsh are nobody's business here.
+ */
+export async function runDirectly(program: Program, cwd: string): Promise<Outcome> {
+  const { shell, text } = program;
+  if (shell !== 'zsh') return run(program, ['-c', text], cwd);
+  if (spawnSync(shell, ['-f', '-n', '-c', text]).status !== 0) return run(program, ['-f', '-c', text], cwd);
+  const folder = mkdtempSync(join(tmpdir(), 'shell-adapter-fuzz-'));
+  try {
+    const script = join(folder, 'script');
+    writeFileSync(script, text);
+    return await run(program, ['-f', script], cwd);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
-/** Runs a program by its shell alone, in a process group of its own, and interrupts that once it waits. */
-export async function runDirectly({ shell, text, isInterrupted }: Program, cwd: string): Promise<Outcome> {
+async function run({ shell, isInterrupted }: Program, args: readonly string[], cwd: string): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(shell, [...FLAGS[shell], '-c', text], {
+    const child = spawn(shell, args, {
       cwd,
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],
