@@ -83,10 +83,17 @@ export interface ShellProcessOptions {
 
 /**
  * Returns the program of a shell's terminal: the shell with its driver, in its surroundings.
+ * @throws AdapterError SHELL_FAILED when the driver is not there any more
  * @param isIsolated whether it has its own PID namespace
  */
 function shellProgram(options: ShellProcessOptions, isIsolated: boolean): TerminalProgram {
   const { installed, directory, tag, cwd, env, cols, rows, launcher, profile, isLimited, network } = options;
+  const { driver } = installed.shell;
+  // Without it the shell would come up, and never be ready.
+  if (!existsSync(driver)) {
+    const message = `${driver} is missing: the installation has changed since the daemon was started; restart the daemon`;
+    throw new AdapterError('SHELL_FAILED', message);
+  }
   const invocation = installed.shell.session(directory, isIsolated);
   const command = [...(invocation.launcher ?? []), installed.path, ...invocation.args];
   const launch = { profile, isLimited, command, env, directory, ownFiles: DRIVER_FILES, cwd, network };

@@ -82,6 +82,7 @@ function surroundByVariable(name: string, value: string, index: number): Surroun
 /** GNU bash, 4.4 or later. */
 export const bash: Shell = {
   name: 'bash',
+  driver: DRIVER,
   showsVariables: true,
   programs: ['bash'],
   versionArgs: ['--version'],

@@ -56,6 +56,7 @@ function surroundByDirectory(cwd: string | undefined): SurroundingText {
 /** fish, 3.4 or later. */
 export const fish: Shell = {
   name: 'fish',
+  driver: DRIVER,
   showsVariables: false,
   programs: ['fish'],
   versionArgs: ['--version'],

@@ -29,6 +29,7 @@ const syntaxCheck = (text: string): string =>
 /** PowerShell, 7.4 or later. It runs sessions, and no commands without one. */
 export const pwsh: Shell = {
   name: 'pwsh',
+  driver: DRIVER,
   isUntested: true,
   showsVariables: false,
   programs: ['pwsh'],

@@ -59,6 +59,7 @@ const FIRST_UNNAMED = 10;
 /** POSIX sh as in Debian (dash) and BusyBox (ash). Where `sh` is bash in POSIX mode, use bash. */
 export const sh: Shell = {
   name: 'sh',
+  driver: DRIVER,
   showsVariables: false,
   programs: ['dash', 'sh'],
   versionArgs: [],

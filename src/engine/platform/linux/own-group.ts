@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { type Mount, parseMounts } from '../../system/mounts.js';
 import { readSmallFile } from '../../system/local-files.js';
-import { parseField } from './process-table.js';
+import { listProcesses, parseField } from './process-table.js';
 
 /**
  * Maps a path in the hierarchy to a path below the mount: a container may have only a part of the hierarchy mounted.
@@ -98,9 +99,44 @@ export function cpusOf(directory: string): number | undefined {
 export const cpuMsOf = (directory: string): number =>
   parseField(readSmallFile(`${directory}/cpu.stat`) ?? '', 'usage_usec') / US_PER_MS;
 
-/** Processes and threads that the control groups of the daemon still allow it; Infinity where none limits them. */
+/** Bits of CAP_SYS_ADMIN and CAP_SYS_RESOURCE, to which RLIMIT_NPROC does not apply. */
+const EXEMPT = (1n << 21n) | (1n << 24n);
+
+/**
+ * Returns the processes and threads that RLIMIT_NPROC still allows the user of the daemon; Infinity without a limit. See
+ * getrlimit(2).
+ * @param limits text of /proc/self/limits
+ * @param status text of /proc/self/status
+ * @param tasks processes and threads of the machine, as in /proc/loadavg: at least as many as the user has
+ * @param countOwn counts those of the user, which takes long
+ */
+export function tasksLeftByUser(
+  limits: string,
+  status: string,
+  tasks: number,
+  countOwn: (uid: number) => number,
+): number {
+  const most = Number(/^Max processes +(\d+)/m.exec(limits)?.[1] ?? Infinity);
+  const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+  const capabilities = BigInt(`0x${/^CapEff:\s+([0-9a-f]+)/m.exec(status)?.[1] ?? '0'}`);
+  if (most === Infinity || uid === 0 || (capabilities & EXEMPT) !== 0n) return Infinity;
+  return most - tasks >= PLENTY ? most - tasks : most - countOwn(uid);
+}
+
+/** Tasks that are left in any case: then nothing has to be counted exactly. */
+const PLENTY = 100;
+
+const countTasksOf = (uid: number): number =>
+  listProcesses()
+    .filter(({ pid }) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === uid)
+    .reduce((sum, { threads }) => sum + threads, 0);
+
+/** Processes and threads that the daemon may still start, by its control groups and its user; Infinity where nothing limits them. */
 export function tasksLeft(): number {
-  let left = Infinity;
+  const [limits = '', status = '', load = ''] = ['self/limits', 'self/status', 'loadavg'].map((file) =>
+    readSmallFile(`/proc/${file}`),
+  );
+  let left = tasksLeftByUser(limits, status, Number(/\/(\d+) /.exec(load)?.[1] ?? Infinity), countTasksOf);
   const read = (directory: string, file: string) => Number(readSmallFile(`${directory}/${file}`) ?? NaN);
   for (let at = ownGroupOf('pids') ?? ownGroupOf(undefined); at !== undefined && at !== '/'; at = dirname(at)) {
     const [most, used] = [read(at, 'pids.max'), read(at, 'pids.current')];

@@ -59,6 +59,21 @@ describe('a shell that is replaced', () => {
   });
 });
 
+it('a session is refused at once, with what to do, where the driver is not in the installation any more', async () => {
+  const shell: { driver: string } = bench.installed.shell;
+  const { driver } = shell;
+  shell.driver = '/gone/driver.bash';
+  try {
+    await expect(bench.openSession()).rejects.toMatchObject({
+      code: 'SHELL_FAILED',
+      message:
+        '/gone/driver.bash is missing: the installation has changed since the daemon was started; restart the daemon',
+    });
+  } finally {
+    shell.driver = driver;
+  }
+});
+
 describe('a program in place of the shell', () => {
   /** Shorter than the time-out of the commands, even with the start of a program. */
   const WEDGE_TIMEOUT_MS = 300;
