@@ -24,7 +24,7 @@ export class PidsLimit implements AsyncDisposable {
     return Number(readFileSync(join(this.path, 'pids.current'), 'utf8'));
   }
 
-  /** Allows so many; `max` takes the bound away. */
+  /** Allows so many: 0 allows nothing new, whatever ends meanwhile. `max` takes the bound away. */
   set(max: number | 'max'): void {
     writeFileSync(join(this.path, 'pids.max'), String(max));
   }

@@ -260,9 +260,10 @@ describeRootIf(canLimitPids())('F13: no processes left', () => {
     await using daemon = await TestDaemon.start({ launcher: group.launcher, settings });
     await using client = await WireClient.connect(daemon.url);
     const codes = new Set<string | undefined>();
-    for (let free = 0; free < 8; free += 1) {
+    for (let free = 0; !codes.has(undefined); free += 1) {
       await settled(() => group.current);
-      group.set(group.current + free);
+      // What ends later makes room: the first time there is none for certain.
+      group.set(free === 0 ? 0 : group.current + free);
       const { error, session_id: id } = await client.request('open_session', {});
       codes.add(error?.code);
       group.set('max');
@@ -278,8 +279,7 @@ describeRootIf(canLimitPids())('F13: no processes left', () => {
     await using daemon = await TestDaemon.start({ launcher: group.launcher, settings });
     await using client = await WireClient.connect(daemon.url);
     await client.run('true');
-    await settled(() => group.current);
-    group.set(group.current);
+    group.set(0);
     for (const args of [undefined, ['-c', 'exit 0']]) {
       const answer = await client.run(args ? 'sh' : 'true', undefined, { args });
       const codes = [answer.error?.code, ...(answer.error ? [] : answer.warnings.map(({ code }) => code))];
