@@ -180,7 +180,7 @@ function howToConfirmRestore(
 const showPath = (path: string): string => onOneLine(path, MAX_PATH);
 
 /** Describes the skipped files, one per line. */
-const describeSkipped = (skipped: Answer<'checkpoint_workspace'>['skipped']): string =>
+const describeSkipped = (skipped: readonly { readonly path: string; readonly reason: string }[]): string =>
   skipped.map(({ path, reason }) => `  ${showPath(path)} (${reason.replaceAll('_', ' ')})`).join('\n');
 
 /** The last line of a truncated list; none for a complete list. */
