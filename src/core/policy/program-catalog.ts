@@ -28,7 +28,11 @@ export interface ProgramFamily {
   readonly substitutions?: readonly PlainSubstitution[];
 }
 
-const READ_ONLY: ProgramSpec = { class: 'read', operands: { first: [], others: ROLES.text, last: [] } };
+const READ_ONLY: ProgramSpec = {
+  class: 'read',
+  knowsAllOptions: true,
+  operands: { first: [], others: ROLES.text, last: [] },
+};
 
 interface Known {
   readonly entries: ReadonlyMap<string, ProgramEntry>;

@@ -8,12 +8,16 @@ import type { KnownOutput, ListedNames } from '../words/program-knowledge.js';
 
 const ENTRIES = String.raw`
 ls dir vdir tac head tail nl cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum od hexdump \
-    strings stat df realpath readlink paste join comm tr cut fold fmt pr expand unexpand column rev cmp zcat bzcat \
-    xzcat zless zmore look which whereis whatis apropos pgrep pstree free vmstat iostat mpstat uptime lsof lscpu \
-    lsblk lspci lsusb lsmod lsns findmnt netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum \
+    strings stat realpath readlink paste join comm tr cut fold fmt pr expand unexpand column rev cmp zcat bzcat \
+    xzcat zless zmore look which whereis whatis apropos pgrep pstree free vmstat iostat mpstat uptime lsof lspci lsusb \
+    lsmod lsns netstat ldd size readelf file jq locate numfmt tsort exa eza md5 shasum \
     lastlog last w who users groups id namei getfacl getfattr lsattr blkid xmllint hexyl tokei cloc scc tldr: read
-  is metadata of ls dir stat df realpath readlink lsof lsblk findmnt file getfacl blkid
-  e.g. ls x: read
+  is metadata of ls dir stat realpath readlink lsof file getfacl blkid
+  e.g. ls x: read; ls --hook=x: execute
+df lsblk lscpu findmnt: read
+  -o --output = text
+  is metadata of df lsblk findmnt
+  e.g. df --output=size x: read
 cat: read
   prints copied
   e.g. cat x: read
@@ -137,6 +141,7 @@ dmesg: read
   e.g. dmesg: read
 journalctl <text>: read
   --vacuum-size --vacuum-time --vacuum-files --rotate = text ! destructive
+  -o --output = text
   e.g. journalctl --vacuum-size=1M: destructive
 fuser: read
   -k --kill ! destructive ends processes

@@ -4,7 +4,14 @@ import { isWithin, resolvePath } from '../paths.js';
 import { type Argument, literal } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
 import { readNamedFiles } from './listed-files.js';
-import { parseArguments, parseBeforeOperand, type SubcommandReading, subcommandsIn, tailOf } from './options.js';
+import {
+  isUnknownReadingOption,
+  parseArguments,
+  parseBeforeOperand,
+  type SubcommandReading,
+  subcommandsIn,
+  tailOf,
+} from './options.js';
 import type { OptionSpec, ParsedArguments, ProgramCall, ProgramSpec, WordRule } from './program-spec.js';
 import { outputOf } from './read-command.js';
 import { addEffect, judgeOperands, judgeOption, takeOptions } from './roles.js';
@@ -73,12 +80,20 @@ function judgeWord(subject: CommandAnalysis, rule: WordRule, { args, operands }:
 function judgeOptions(subject: CommandAnalysis, spec: ProgramSpec, parsed: ParsedArguments, label: string): void {
   for (const { name, spec: option, value } of parsed.options)
     if (option) judgeOption(subject, option, `${label} ${name}`, value);
+  const isReader = spec.class === 'read' && spec.knowsAllOptions !== true && label === subject.program;
+  if (isReader) judgeUnknownOptions(subject, parsed, label);
   const { unknownWords } = spec;
   for (const argument of parsed.doubtful) {
     if (unknownWords === 'operands' || (unknownWords === 'quoted operands' && !argument.maySplit)) continue;
     subject.take(argument.text, 'an option or an operand: this is known only at run time');
     if (mayBeStricterOption(spec.options ?? {}, argument)) subject.addUnknown(argument, `an option of ${label}`);
   }
+}
+
+/** An option of a program that reads may name another program, as `--diff-program` of diff3. */
+function judgeUnknownOptions(subject: CommandAnalysis, { options }: ParsedArguments, label: string): void {
+  const unknown = options.find((option) => option.spec === undefined && isUnknownReadingOption(option.name));
+  if (unknown) subject.add('execute', `${label} has an option that is not known: ${unknown.name}`);
 }
 
 /** Judges the likeliest subcommand, and every other word that may be one if it is known. */

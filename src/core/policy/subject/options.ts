@@ -159,3 +159,58 @@ function mayBeValue({ options }: ParsedArguments): boolean {
   const last = options.at(-1);
   return last !== undefined && last.spec === undefined && last.value === undefined;
 }
+
+/**
+ * Long options without effects but on what is printed, or which files are read: of GNU coreutils, grep, diffutils, procps, util-linux, jq, ripgrep,
+ * tree and others, as their `--help` lists them. One list serves all programs that read: what does something else in one of them stands in its entry.
+ */
+const HARMLESS = `
+across active after-context algorithm alias all all-fqdns all-headers all-ip-addresses all-repeated almost-all alphanum alternative apparent-size
+apple arg argjson args arguments ascii ascii-output author ax25 base16 base2lsbf base2msbf base32 base32hex base64 base64url basic-regexp batch-
+before before-context binary binary-files block-size body-numbering boot bpf brief buffer-size byte-offset bytes cache cached caches canonicalize
+canonicalize-existing canonicalize-missing case-sensitive catalog cgroup characters chars check check-chars check-order checking- classify color
+color-output colour column columns committed compact-not compact-output complement context contexts continuous count count-links count-matches crlf
+crown-margin date date-format dccp dead decode decorations dedup defined-only delete delimiter delimiters demangle dereference dereference-args
+dereference-command-line dereference-command-line-symlink-to-dir dereference-recursive devices df diag dictionary-order direction directories
+directory dired dirsfirst disassemble discard disk disk-sum dmesg dns domain double-space dynamic easy-only echo ed encoding engine equal-width escape
+evaluate events exact exclude exclude-dir exclude-quiet exclude-type exit-status expand-tabs extend extended extended-regexp extension extern-only
+family fib field field-separator fields file-headers file-name-case file-system file-type filelimit files files-with-matches files-without-match
+fillrows first-line- first-only fixed-strings follow footer-numbering force forks form-feed format fqdn fs fstab full full-time fullnames fulltimes
+general- gibi giga git git-ignore glob-case-insensitive goal grep group group-directories-first group-separator grouping groups hardware- head-count
+header header-numbering heading help hex hex-dump hidden hide hide-control-chars hide-threads highlight-all highlight-pid hint horizon-lines hostlast
+human human-numeric-sort human-readable hyperlink icons identifier ifdef ignore ignore- ignore-all-space ignore-backups ignore-blank- ignore-case
+ignore-file-name-case ignore-garbage ignore-initial ignore-leading-blanks ignore-matching-lines ignore-missing ignore-space-change
+ignore-tab-expansion ignore-trailing-space include include-zero indent indicator-style inet-sockopt info initial initial-tab inode inodes input-range
+interactive interfaces invalid inverse invert invert-match ip ip-addr ip-address ips ipv4 ipv6 ipx iso-8601 join-blank-lines join-lines join-output
+json jsonargs keep-empty-lines keep-going kernel kernel- kernel-name kernel-release key kibi kibibytes kilo label left-column length level limit line-
+line-buffered line-format line-increment line-number line-range lines list list-filesystems list-full list-name list-one listening literal local
+logical login lohi long lookup machine masquerade match-tag match-token match-types mathlib max-columns max-count max-depth max-filesize
+max-line-length max-unchanged-stats mebi mega memory merge mesg message mime mime-encoding mime-type minimal modes monochrome-output month-sort
+mountpoint mountpoints mptcp mtab multiline multiline-dotall multiple name net netrom new-file newest nis no-addrconfig no-buffer no-color no-colour
+no-column no-config no-current no-dereference no-encoding no-file-warnings no-filename no-first no-group no-group-separator no-header no-heading
+no-hidden no-idn no-ignore no-ignore- no-ignore-case no-line-number no-messages no-newline no-pad no-pager no-part-details no-renumber no-require-git
+no-symlinks no-sync nocanonicalize nocheck-order nodename nodeps noempty nofsroot noheadings nohostname nonprinting noreport normal nosymlinks notes
+notruncate nowrap ns-changes ns-sort nul- null null-data null-input number number-format number-lines number-nonblank number-separator number-width
+numeric numeric-hosts numeric-ports numeric-sort numeric-uid-gid numeric-users offline offset old-style oldest omit-header omit-pagination
+one-file-system one-header oneline online only-delimited only-matching operating-system options output output-all output-delimiter output-fields
+output-separator output-tabs output-width overlap-only owners packet padding page-width pages paginate paging pairs palette parallel parameter parse
+partition passthru paths pcre2 pebi perl-regexp perms peta physical pid pids plain platform poll portability prefix present preserve-date pretty
+print-bytes print-type print0 printf printout priority process processes processor program-headers programs pseudo quiet quote-name quoting-style
+random-sort random-source raw raw-input raw-output rcs real recursive regex regexp relative-base relative-to relocs repeat repeated replace
+report-identical-files resolution resolve retry reverse rfc-3339 rfc-email round route scsi sctp search-zip seconds section-delimiter section-headers
+sections security-context segments sep-string separate-dirs separator seq serial shadowed short show- show-all show-c-function show-control-chars
+show-ends show-function-line show-nonprinting show-overlap show-parents show-pgids show-tabs si side-by-side silent since size size-sort skip-chars
+skip-fields slabs sleep-interval slurp smart-case socket sort sort-keys sortr source spaces special-files speed-large-files split-only squeeze-blank
+squeeze-repeats stable standard starting-line-number statistics stats status stream strict string-dump strip strip-components strip-trailing-cr
+submounts suffix summarize summary suppress-blank-empty suppress-common-lines symbolic symbols syms sync synchronous system sysv tab table
+table-columns table-columns-limit table-header-repeat table-hide table-name table-noextreme table-noheadings table-order table-right table-truncate
+table-wrap tabs tabsize tag tagged-paragraph target task tcp tebi tera terminal- terminate terse test text thread-names threads threshold time
+time-format time-style timeout timers timestamp tipc tipcinfo topology tos total tree tree-id tree-parent trim truncate-set1 type type-not types udp
+udplite uid-changes uncompress uncompress-noreport undefined-only unicode unidirectional-new-file unified uniform-spacing uniq unique unit universal
+unix untagged until usage usages user user-unit users utc uuid verbose verify version version-info version-sort vertical vfs-all vimgrep vsock vt100
+warn wide width with-filename word-regexp words wrap writable xdp yp z85 zero zero-terminated zoned
+`.split(/\s+/);
+
+/** Whether a long option of a program that only reads, or the beginning of its name, is not known to be without effects. */
+export const isUnknownReadingOption = (name: string): boolean =>
+  name.startsWith('--') && !HARMLESS.some((known) => known.startsWith(name.slice(2)));

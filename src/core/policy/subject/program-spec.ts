@@ -57,6 +57,8 @@ export interface WordRule {
 }
 
 export interface ProgramSpec {
+  /** Whether each option that it may be given is known, so that none of them asks as an unknown one. */
+  readonly knowsAllOptions?: boolean;
   /** The least that the program does. */
   readonly class: EffectClass;
   /** Description of the effect, following the name: "deletes files". */

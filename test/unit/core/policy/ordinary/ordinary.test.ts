@@ -290,6 +290,29 @@ describe('under `strict`', () => {
     expect(verdictOn(command, {}, { preset: 'strict' }).action).toBe('allow');
   });
 
+  it.each([
+    'ls --color=auto --group-directories-first',
+    "grep --recursive --include='*.ts' x src",
+    'rg --hidden --no-ignore x',
+    'jq --raw-output .name package.json',
+    'df --output=source',
+    'journalctl --unit x --since today --output json',
+    'du --max-depth=1 --human',
+  ])('known options of what only reads run unasked: %j', (command) => {
+    expect(verdictOn(command, {}, { preset: 'strict' }).action).toBe('allow');
+  });
+
+  it.each([
+    'ls --hook=./x',
+    'wc --count-program ./x f',
+    'ugrep --decompressor=x y',
+    'less --viewer x f',
+    'head --xyz f',
+  ])('an option of what only reads that is not known is asked about: %j', (command) => {
+    expect(verdictOn(command, {}, { preset: 'strict' }).action).toBe('confirm');
+    expect(outcomeOf(command)).toBe('allow execute');
+  });
+
   it.each([...ORDINARY.write, ...ORDINARY.execute, ...ORDINARY.network])(
     'anything more is asked about: %j',
     (command) => {
