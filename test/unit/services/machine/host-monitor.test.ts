@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { HostMonitor, type HostReading } from '../../../../src/services/machine/host-monitor.js';
+import { HostMonitor, HostReader, type HostReading } from '../../../../src/services/machine/host-monitor.js';
 
 let reads = 0;
 const counts = () => ({ sessions: 1, commands_running: 0 });
@@ -62,5 +62,16 @@ describe('the measured values of the machine', () => {
     // One of these was for the history.
     expect(reads - before).toBe(11);
     expect(monitor.live().entry.cpu_percent).toBe(50);
+  });
+});
+
+describe('the reader of the machine', () => {
+  it('goes on after a reading that has failed, which is nobody else’s error', async () => {
+    const refresh = vi.fn(() => Promise.reject(new Error('EMFILE')));
+    const read = () => ({ cpu: undefined, cpus: 2, load1: 0, memory: { total: 1, used: 1 }, net: undefined });
+    const machine = new HostReader('/', { read, refresh } as never);
+    await machine.refresh();
+    await machine.refresh();
+    expect(refresh).toHaveBeenCalledTimes(2);
   });
 });
