@@ -27,6 +27,9 @@ import type { Availability, EmitLlmEvent, LlmQuestion, LlmReply } from './provid
  */
 export const NO_TIMEOUTS: Agent.Options = { headersTimeout: 0, bodyTimeout: 0 };
 
+/** Connections that calls share. */
+let shared: Agent | undefined;
+
 /**
  * Makes the `fetch` of a client. Its responses fail when their body exceeds a size, in bytes. Redirects are not followed: the
  * answer of another host is not trusted.
@@ -34,7 +37,7 @@ export const NO_TIMEOUTS: Agent.Options = { headersTimeout: 0, bodyTimeout: 0 };
  */
 export async function fetchFor(maxBytes: number, options = NO_TIMEOUTS): Promise<typeof fetch> {
   const { Agent, fetch: send } = await import('undici');
-  const dispatcher = new Agent(options);
+  const dispatcher = options === NO_TIMEOUTS ? (shared ??= new Agent(options)) : new Agent(options);
   return async (input, init) => {
     const request = { ...init, redirect: 'error', dispatcher } as RequestInit;
     const { status, statusText, headers, body } = await send(input, request);
