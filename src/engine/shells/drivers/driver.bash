@@ -432,8 +432,8 @@ __sa_surround() {
 __sa_hook() {
   if [[ -n ${__sa_nonce-} ]]; then
     # Bash keeps an exit code above 127 from before an interrupt, as of a `read` that has timed out. Not unwound are a command
-    # that the shell has read itself, and one that calls `exit`.
-    [[ -n $__sa_code || ($__sa_mode == x && $__sa_whole != -) ]] || (($1 < 128)) || builtin set -- 130
+    # that the shell has read itself, and one that calls `exit`. `break x` unwinds with 128.
+    [[ -n $__sa_code || ($__sa_mode == x && $__sa_whole != -) ]] || (($1 <= 128)) || builtin set -- 130
     __sa_end "$1"
   elif [[ -n ${__sa_in-} && -z ${__sa_body-} ]]; then
     # Interrupted before, or while, a body was read. If its first character is lost, the next `read` would wait for one
