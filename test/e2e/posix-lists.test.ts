@@ -53,7 +53,7 @@ describe('on the platform posix, ps is run', () => {
     expect(await fewest(open, () => client.request('close_session', { session_id }))).toBe(1);
   });
 
-  it('once for an echo in a session, and once to measure it', async ({ client }) => {
+  it('once for an echo in a session, and once to measure it, or twice on a busy machine', async ({ client }) => {
     const session = await client.openSession();
     const echo = async () => {
       expect(await client.run('echo hi', session)).toMatchObject({
@@ -62,7 +62,8 @@ describe('on the platform posix, ps is run', () => {
       });
     };
     expect(await fewest(echo)).toBe(1);
-    expect(await fewest(echo, undefined, countMeasurements)).toBe(1);
+    // Where ps(1) takes longer than it has at best, each command may be old enough for a sample.
+    expect([1, 2]).toContain(await fewest(echo, undefined, countMeasurements));
   });
 
   it('twice for a command without a session: at its end, and when what it has left is searched for', async ({
