@@ -461,7 +461,7 @@ export class OneShotRunner implements AsyncDisposable {
     const isHeld = feeds.map((feed) => feed.drain()).includes('held');
     const { background, warnings } = await leftBy(flight, isHeld);
     for (const feed of feeds) {
-      feed.drain();
+      if (isHeld) feed.drain();
       feed.release();
     }
     this.#flights.delete(command);

@@ -41,8 +41,11 @@ const WAIT_IN_SH = [
 ].join('; ');
 /** The request has its text in this variable, which bash has beside `-c`. */
 const TEXT = 'BASH_EXECUTION_STRING';
-/** Longest text that can take the place of the argument of a waiting bash, in bytes. */
-const ROOM_BYTES = 8 * 1024;
+/**
+ * Longest text that can take the place of the argument of a waiting bash, in bytes. Each start passes as many on; longer texts are
+ * rare, and cost the start of a second shell.
+ */
+const ROOM_BYTES = 2 * 1024;
 /** Longest argument of a program on Linux, in bytes: MAX_ARG_STRLEN without its NUL. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 /** Ends a bash that has not read the file of BASH_ENV, for example since another version was installed over this one. */
