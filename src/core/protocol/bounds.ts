@@ -18,7 +18,7 @@ export const MAX_RECORDINGS = 1000;
 /** The largest TCP port. */
 export const MAX_PORT = 65_535;
 
-/** Longest wait of one `wait_for`, in milliseconds: an hour. */
+/** Longest wait for something to happen, in milliseconds: an hour. */
 export const MAX_WAIT_MS = 3_600_000;
 
 /** Shortest time of a still screen, in milliseconds. */
