@@ -62,7 +62,7 @@ describe('on the platform posix, ps is run', () => {
       });
     };
     expect(await fewest(echo)).toBe(1);
-    // Where ps(1) takes longer than it has at best, each command may be old enough for a sample.
+    // While ps(1) is slower than it was at its best, each command lasts long enough to be sampled as well.
     expect([1, 2]).toContain(await fewest(echo, undefined, countMeasurements));
   });
 

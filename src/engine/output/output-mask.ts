@@ -5,8 +5,8 @@ const ASTERISK = 42;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Masks secrets in a stream of bytes, across chunk boundaries: each by one mask, or by as many asterisks as it has bytes. A chunk's end that may be the start of a secret is held
- * back until the following bytes are known: less than the length of the longest secret.
+ * Masks secrets in a stream of bytes, across chunk boundaries: each by one mask, or by as many asterisks as it has bytes. A chunk's end
+ * that may be the start of a secret is held back until the following bytes are known: less than the length of the longest secret.
  */
 export class OutputMask {
   readonly #secrets: readonly Buffer[];

@@ -71,7 +71,7 @@ export class RestOfOutput {
     return this.#isComing;
   }
 
-  /** Whether a process must be there: it holds the pipes, or has held them. */
+  /** Whether a process must still run: it holds the pipes, or has held them. */
   get hasHolder(): boolean {
     return this.#hasHolder;
   }
