@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
 
 import {
+  exits,
   framedRequest,
   insteadOfCommand,
+  listsNames,
   POSIX_SETTING,
   quote,
   type Shell,
@@ -17,22 +19,10 @@ import {
 
 /** What may end a script: unset variables, `${x?}`, and errors in POSIX mode. */
 const ENDING = /\bset\b[^\n;|&]*(?:-[a-zA-Z]*u|nounset|posix)|\$\{[^}\n]*\?/;
-/** An alias has no effect in the compound command that defines it. */
-const DEFINING_ALIASES = /\balias\b/;
-/** What shows names of functions and variables. */
-const LISTING = new RegExp(
-  [
-    String.raw`\b(?:declare|typeset|export|readonly|local)\b(?=\s+-\w*[pfF]|\s*(?:$|[|;&)<>\n]))`,
-    String.raw`\bset\b(?=\s*(?:$|[|;&)<>\n]))`,
-    String.raw`\b(?:compgen|type)\b|\bcommand\s+-[vV]|\$\{!_`,
-  ].join('|'),
-  'm',
-);
-const EXIT = /\bexit\b/;
-/** What asks about the name `exit` alone does not call it. */
-const ASKING_ABOUT_EXIT = /\b(?:type|command\s+-[vV])\b[^\n;|&]*\bexit\b/g;
-/** What may change the words by which the driver comes back. */
-const CHANGING_NAMES = /\b(?:enable|alias|eval)\b|\bcompgen\s+-\w*[bk]/;
+/** What shows names in bash alone. */
+const LISTING = /\bcompgen\b|\$\{!_/;
+/** What may show the words by which the driver comes back. */
+const LISTING_WORDS = /\bcompgen\s+-\w*[bk]/;
 const TRAP_ON_EXIT = /\btrap\b[^\n]*\b(?:EXIT|0)\b/;
 const LEAVING_A_LOOP = /\b(?:break|continue)\b/;
 const LOOP = /\b(?:for|while|until|select)\b/;
@@ -44,12 +34,11 @@ const LASTPIPE = /\blastpipe\b/;
 
 /** In a script a trace has one `+`, and `break` outside of a loop says so. */
 const runsApart = (text: string): boolean => TRACING.test(text) || (LEAVING_A_LOOP.test(text) && !LOOP.test(text));
-const exits = (text: string): boolean => EXIT.test(text.replaceAll(ASKING_ABOUT_EXIT, ''));
-const lists = (text: string): boolean => LISTING.test(text) && !exits(text) && !CHANGING_NAMES.test(text);
+const lists = (text: string): boolean => listsNames(text, LISTING) && !LISTING_WORDS.test(text);
 
 /** The steps of the driver, in their order, and the texts that need them. */
 const STEPS: readonly (readonly [step: string, isFor: (text: string) => boolean])[] = [
-  ['__sa_make_whole', (text) => ENDING.test(text) && !DEFINING_ALIASES.test(text)],
+  ['__sa_make_whole', (text) => ENDING.test(text) || (lists(text) && runsApart(text))],
   ['__sa_note_exit_trap', (text) => TRAP_ON_EXIT.test(text) && exits(text)],
   ['__sa_without_jobs', (text) => LASTPIPE.test(text)],
   ['__sa_free_numbers', (text) => TAKING_NUMBERS.test(text)],
@@ -93,7 +82,7 @@ export const bash: Shell = {
   }),
   // Without `--norc` it reads ~/.bashrc where its input is a socket, as if rshd(8) had started it.
   oneShot: { before: ['--norc', '-c'], after: ['bash'], runFile: (path) => `eval "$(<${quote(path)})"` },
-  parseOnly: (text) => ['--noprofile', '--norc', '-O', 'extglob', '-n', '-c', text],
+  parseOnly: (text) => ['--noprofile', '--norc', '-O', 'extglob', '-n', '-c', text, 'bash'],
   request: framedRequest,
   stepsBefore,
   surround: ({ cwd, env = {}, steps = [] }) => {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import {
   closingLauncher,
   type DriverRequest,
+  listsNames,
   POSIX_SETTING,
   quote,
   type SentRequest,
@@ -20,7 +21,10 @@ const REDIRECTIONS: Readonly<Record<string, string>> = {
   u: '<"$__sa_slot.in" 1>&2 2>&1',
 };
 
-const EVALUATE = '\\eval "$__sa_set$__sa_cmd"';
+/** Before a command that shows names: the driver puts its own aside. */
+const HIDE = `__sa_hiding='{ \\__sa_hide "$?" && :; } 2>/dev/null; '`;
+
+const EVALUATE = '\\eval "$__sa_set$__sa_hiding$__sa_cmd"';
 /** The variables for this command alone precede it: `command` makes them temporary. */
 const EVALUATE_WITH = `\\eval "$__sa_env"' \\command ${EVALUATE}'`;
 
@@ -66,15 +70,16 @@ export const sh: Shell = {
   requestFd: 0,
   session: (directory, isSandboxed) => ({
     launcher: closingLauncher(FIRST_UNNAMED, isSandboxed) ?? [],
-    args: ['-i', '-s', '-c', `. ${quote(DRIVER)}`, 'sh'],
+    args: ['-i', '-s', '-c', `__sa_home() { __sa_dir=${quote(directory)}; }; . ${quote(DRIVER)}`, 'sh'],
     env: { __SA_DIR: directory },
   }),
   oneShot: { before: ['-c'], after: ['sh'], runFile: (path) => `eval "$(cat ${quote(path)})"` },
-  parseOnly: (text) => ['-n', '-c', text],
+  parseOnly: (text) => ['-n', '-c', text, 'sh'],
   request: (request): SentRequest => ({
     line: requestLine(request),
     file: request.text === undefined ? undefined : commandFile(request),
   }),
+  stepsBefore: (text) => (listsNames(text) ? [HIDE] : []),
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'command cd' }),
   notRestored: 'functions, jobs, positional parameters and open descriptors',
   restore: (stateFile, part) =>

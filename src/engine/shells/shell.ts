@@ -197,6 +197,31 @@ export function closingLauncher(first: number, isSandboxed: boolean, before = ''
   return [BASH, '--norc', ...(isSandboxed ? ['-i'] : []), '-p', '-c', script, 'bash'];
 }
 
+/** What shows names of functions and variables in every shell. */
+const LISTING = new RegExp(
+  [
+    String.raw`\b(?:declare|typeset|export|readonly|local)\b(?=\s+-\w*[pfF]|\s*(?:$|[|;&)<>\n]))`,
+    String.raw`\b(?:set|alias)\b(?=\s*(?:$|[|;&)<>\n]))`,
+    String.raw`\btype\b|\bcommand\s+-[vV]`,
+  ].join('|'),
+  'm',
+);
+const EXIT = /\bexit\b/;
+/** What asks about the name `exit` alone does not call it. */
+const ASKING_ABOUT_EXIT = /\b(?:type|whence|which|where|command\s+-[vV])\b[^\n;|&]*\bexit\b/g;
+/** What may change the words by which a driver comes back. */
+const CHANGING_NAMES = /\b(?:enable|disable|eval)\b|\balias\b(?!\s*(?:$|[|;&)<>\n]))/m;
+
+/** Whether a text calls `exit`, for which a session needs its driver. */
+export const exits = (text: string): boolean => EXIT.test(text.replaceAll(ASKING_ABOUT_EXIT, ''));
+
+/**
+ * Whether a text shows names of functions and variables, and the driver can hide its own meanwhile.
+ * @param more what shows names in one shell alone
+ */
+export const listsNames = (text: string, more?: RegExp): boolean =>
+  (LISTING.test(text) || more?.test(text) === true) && !exits(text) && !CHANGING_NAMES.test(text);
+
 /** Returns text that makes the driver run something else instead of the command. */
 export const insteadOfCommand = (text: string): string => `__sa_cmd=${quote(text)}`;
 
@@ -226,14 +251,17 @@ interface PrefixDialect {
  * Returns text around a command for shells in which `NAME=value builtin` sets a variable for that builtin alone: the
  * driver puts `__sa_env` in front of the command's `eval`, and `__sa_set` in front of its text.
  */
-export function surroundByPrefix({ cwd, env = {} }: CommandSurroundings, dialect: PrefixDialect): SurroundingText {
+export function surroundByPrefix(
+  { cwd, env = {}, steps: ownSteps = [] }: CommandSurroundings,
+  dialect: PrefixDialect,
+): SurroundingText {
   const assignments = Object.entries(env).map(([name, value]) => `${name}=${quote(value)}`);
   const steps = [`__sa_env=${quote(assignments.join(' '))}`];
   if (dialect.export !== undefined && assignments.length > 0) {
     steps.push(`__sa_set="${dialect.export} ${Object.keys(env).join(' ')}; $__sa_set"`);
   }
   const { before, after } = surroundByDirectory(cwd, dialect.cd);
-  return { before: [...steps, before].join('\n'), after };
+  return { before: [...steps, before, ...ownSteps].join('\n'), after };
 }
 
 /** How POSIX shells are set up. */

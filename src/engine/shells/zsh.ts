@@ -2,9 +2,12 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { framedRequest, POSIX_SETTING, quote, type Shell, surroundByPrefix } from './shell.js';
+import { framedRequest, listsNames, POSIX_SETTING, quote, type Shell, surroundByPrefix } from './shell.js';
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.zsh', import.meta.url));
+
+/** What shows names in zsh alone. */
+const LISTING = /\b(?:functions|whence|which|where)\b|\$\{\(\w*k|\$(?:\{\w*)?(?:functions|parameters)/;
 
 /** zsh, 5.1 or later. */
 export const zsh: Shell = {
@@ -22,6 +25,7 @@ export const zsh: Shell = {
   oneShot: { before: ['-f', '-c'], after: ['zsh'], runFile: (path) => `eval "$(<${quote(path)})"` },
   parseOnly: (text) => ['-f', '-o', 'extendedglob', '-n', '-c', text],
   request: framedRequest,
+  stepsBefore: (text) => (listsNames(text, LISTING) ? ['__sa_hide'] : []),
   surround: (surroundings) => surroundByPrefix(surroundings, { cd: 'builtin cd -q', export: 'builtin export' }),
   notRestored:
     'jobs, positional parameters, open descriptors, a trap on EXIT, and variables that are special, tied, or above 1 MB or 4 MB together',

@@ -35,7 +35,7 @@ ulimit -S -x "$__SA_MARK" 2>/dev/null
 unset __SA_DIR __SA_MARK
 : >|"$__sa_dir/modes" >|"$__sa_dir/list"
 __sa_in='' __sa_body='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases='' __sa_values=''
-__sa_held='' __sa_text='' __sa_whole='' __sa_exit_trap='' __sa_debug='' __sa_monitor=''
+__sa_held='' __sa_text='' __sa_away='' __sa_whole='' __sa_exit_trap='' __sa_debug='' __sa_monitor=''
 
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
 # A user's trap on INT is put aside for that moment.
@@ -103,13 +103,14 @@ __sa_rc() { builtin return "$1"; }
 
 # An error that ends a script only gives up the current command in an interactive shell, and the next line runs. As one
 # compound command a text is given up as a whole. The last step, which no trace shows, keeps the exit code: without it,
-# the command has ended by such an error. A text that does not parse is left as it is: its first lines run.
+# the command has ended by such an error. A text that does not parse is left as it is: its first lines run. So is one that
+# defines aliases, which have no effect in the same compound command.
 __sa_make_whole() {
-  [[ -z $__sa_whole ]] || builtin return 0
+  [[ -z $__sa_whole && $__sa_cmd != *alias[[:space:]]* ]] || builtin return 0
   builtin eval "__sa_probe() { $__sa_cmd"$'\n}' 2>/dev/null || builtin return 0
   builtin unset -f __sa_probe
-  __sa_whole=-
-  __sa_cmd="{ $__sa_cmd"$'\n{ __sa_whole=$?; } 2>/dev/null\n}'
+  __sa_whole=- __sa_text=$__sa_cmd
+  __sa_cmd="{ $__sa_cmd"$'\n{ __sa_whole=$?; } >/dev/null 2>&1\n}'
 }
 
 # Sets the exit code of a command that was made one.
@@ -126,17 +127,23 @@ __sa_end_whole() {
 # that `break` could leave. It is one compound command, so that the prompt hook runs after all of it. Not for commands with
 # background jobs: an interactive shell reports them on stderr.
 __sa_run_apart() {
-  [[ $__sa_mode == [oOiI] && -z $__sa_text && $__sa_cmd != *@(@(alias|coproc|PROMPT_COMMAND|BASH_XTRACEFD)[[:space:]+=]|exec*([[:space:]])\(|function+([[:space:]])exec)* ]] ||
-    builtin return 0
-  builtin local "rest=${__sa_cmd//[&<>|]&/}" input='<&255'
-  [[ ${rest//&>/} != *'&'* ]] && ! builtin declare -F exec >|/dev/null || builtin return 0
+  [[ $__sa_mode == [oOiI] ]] || builtin return 0
   __sa_make_whole
-  [[ -n $__sa_whole ]] || builtin return 0
-  [[ $__sa_mode == [oO] ]] || input='<"$__sa_slot.in"'
+  builtin local "rest=${__sa_text//[&<>|]&/}" input='<&255' body="$__sa_set$__sa_cmd"
+  [[ -n $__sa_whole && $rest != *@(@(alias|coproc|PROMPT_COMMAND|BASH_XTRACEFD)[[:space:]+=]|exec*([[:space:]])\(|function+([[:space:]])exec)* ]] || builtin return 0
+  [[ ${rest//&>/} != *'&'* ]] && ! builtin declare -F exec >|/dev/null || builtin return 0
+  [[ $__sa_mode == [oO] ]] || builtin printf -v input '<%q' "$__sa_slot.in"
   {
     # Line numbers start at one again. Bash restores LINENO after a simple command, but not after a group's redirection.
-    builtin printf '{ \\builtin :; } <<<$((LINENO=0)); __sa_rc %s && \\builtin true; { %s%s\n}' "$__sa_st" "$__sa_set" "$__sa_cmd"
-    builtin printf ' %s >"$__sa_slot.out" 2>"$__sa_slot.err" 101>&- 100<&-\n' "$input"
+    builtin printf '{ \\builtin :; } <<<$((LINENO=0)); '
+    if [[ -n $__sa_away ]]; then
+      body=$__sa_body
+      builtin printf %s "$__sa_away"
+      builtin printf '__sa_mode=x; \\__sa_rc "$1"\n' >>"$__sa_dir/hidden"
+    else
+      builtin printf '__sa_rc %s && \\builtin true; ' "$__sa_st"
+    fi
+    builtin printf '{ %s\n} %s >%q 2>%q 101>&- 100<&-\n' "$body" "$input" "$__sa_slot.out" "$__sa_slot.err"
   } >|"$__sa_dir/read" || builtin return 0
   # Not by `builtin`, with which redirections do not stay.
   \exec <"$__sa_dir/read"
@@ -162,30 +169,42 @@ __sa_without_jobs() {
 }
 
 # Has a command run without the driver's functions and variables. They come back from a file: after the command, or at the
-# prompt to which it is unwound.
+# prompt to which it is unwound. No trace shows how.
 __sa_hide() {
-  builtin local line status=''
+  # The shell may read a traced command itself: see __sa_run_apart.
+  [[ $__sa_held != *x* ]] || __sa_make_whole
+  builtin local line verbose='' before=''
   builtin local -a functions
   functions=(exit)
   builtin declare -F >|"$__sa_dir/list"
   while builtin read -r line; do
     [[ $line != 'declare -f __sa_'* ]] || functions+=("${line##* }")
   done <"$__sa_dir/list"
-  [[ $__sa_st == 0 ]] || status="(\\builtin exit $__sa_st); "
-  __sa_text=$__sa_cmd
+  # With `set -v` the shell shows what it reads.
+  [[ $- != *v* ]] || { builtin set +v; verbose='\builtin set -v; '; }
+  [[ -z $__sa_held ]] || before="\\builtin set -$__sa_held; "
+  [[ $__sa_st == 0 ]] || before+="(\\builtin exit $__sa_st) && \\builtin true; "
+  [[ -z $before ]] || before="{ $before} >/dev/null 2>&1; "
+  __sa_body=$before$__sa_cmd __sa_set=
   {
     # In POSIX mode `exit` cannot be the name of a function.
     builtin printf '[[ ! -o posix ]] || { \\builtin set +o posix; __sa_posix=1; }\n'
-    # Not by `declare`, which the user may have made a function.
-    for line in "${!__sa_@}"; do builtin printf '%s=%q\n' "$line" "${!line}"; done
+    # Not by `declare`, which the user may have made a function. The command sets __sa_whole.
+    for line in "${!__sa_@}"; do
+      case $line in
+        __sa_whole) builtin printf '__sa_whole=${__sa_whole-%q}\n' "$__sa_whole" ;;
+        __sa_body | __sa_away) builtin printf '%s=\n' "$line" ;;
+        *) builtin printf '%s=%q\n' "$line" "${!line}" ;;
+      esac
+    done
     builtin declare -f "${functions[@]}"
     builtin printf '[[ -z ${__sa_posix-} ]] || { \\builtin set -o posix; __sa_posix=; }\n'
     builtin printf '\\builtin unset -v BASH_EXECUTION_STRING\nPROMPT_COMMAND=$__sa_prompt\n\\__sa_rc "$1"\n'
   } >|"$__sa_dir/hidden"
-  builtin printf -v PROMPT_COMMAND '\\builtin . %q "$?"; \\builtin eval "$PROMPT_COMMAND"' "$__sa_dir/hidden"
-  builtin printf -v __sa_cmd \
-    '\\builtin unset -f %s; \\builtin unset -v %s; BASH_EXECUTION_STRING=%q; %s\\builtin eval "$BASH_EXECUTION_STRING"; \\builtin . %q "$?"' \
-    "${functions[*]}" "${!__sa_*}" "$__sa_text" "$status" "$__sa_dir/hidden"
+  builtin printf -v PROMPT_COMMAND '{ \\builtin . %q "$?"; } 2>/dev/null; \\builtin eval "$PROMPT_COMMAND"' "$__sa_dir/hidden"
+  builtin printf -v __sa_away '{ \\builtin unset -f %s; \\builtin unset -v %s; BASH_EXECUTION_STRING=%q; %s} >/dev/null 2>&1; ' \
+    "${functions[*]}" "${!__sa_*}" "${__sa_text:-$__sa_cmd}" "$verbose"
+  builtin printf -v __sa_cmd '%s\\builtin eval %q; { \\builtin . %q "$?"; } >/dev/null 2>&1' "$__sa_away" "$__sa_body" "$__sa_dir/hidden"
 }
 
 # Marks the end of a command's output on the terminal.
@@ -207,7 +226,7 @@ __sa_hold_options() {
   else
     builtin set "+$1"
     __sa_held=$1
-    __sa_set="{ builtin set -$1; __sa_rc \"\$__sa_st\" && builtin true; } 2>/dev/null; "
+    __sa_set="{ builtin set -$1; __sa_rc \"\$__sa_st\" && builtin true; } >/dev/null 2>&1; "
   fi
 }
 
@@ -228,7 +247,7 @@ __sa_end() {
     # `set -a` has exported what the loop assigned.
     builtin export -n __sa_st __sa_k
   fi
-  __sa_st=${__sa_code:-$1} __sa_k= __sa_exit_trap= __sa_text=
+  __sa_st=${__sa_code:-$1} __sa_k= __sa_exit_trap= __sa_text= __sa_away=
   [[ -z $__sa_whole ]] || __sa_end_whole
   case $__sa_mode in
     [tuTU])

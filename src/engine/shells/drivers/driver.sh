@@ -17,7 +17,7 @@ __sa_dir=$__SA_DIR __sa_tag=$SHELL_ADAPTER_TAG
 ulimit -S -w "$__SA_MARK" 2>/dev/null || :
 # Bash, which has started this shell, leaves `_`.
 unset __SA_DIR __SA_MARK _
-__sa_mode='' __sa_slot='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_set='' __sa_env='' __sa_post='' __sa_int='' __sa_exit_trap='' __sa_state=0
+__sa_mode='' __sa_slot='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_set='' __sa_hiding='' __sa_env='' __sa_post='' __sa_int='' __sa_exit_trap='' __sa_state=0
 
 # The alias `exit` ends the command, not the session: it notes the code, then unwinds as Ctrl-C does, from any depth. A
 # user's trap on INT is put aside for that moment. In a subshell, whose process id only /proc tells, it is the builtin.
@@ -103,11 +103,30 @@ __sa_in() {
   if [ -s "$__sa_dir/trap" ]; then . "$__sa_dir/trap"; fi
 }
 
+# Puts the driver's variables and its alias aside for a command that shows names: see sh.ts. Takes the exit status.
+__sa_hide() {
+  command set >|"$__sa_dir/hidden"
+  command unalias exit
+  while IFS='' command read -r __sa_line; do
+    case $__sa_line in __sa_*=*) command unset "${__sa_line%%=*}" ;; esac
+  done <"$__sa_dir/hidden"
+  unset __sa_line
+  return "$1"
+}
+
+# Brings them back. `__sa_home` sets __sa_dir.
+__sa_back() {
+  case ${__sa_dir-} in ?*) return 0 ;; esac
+  __sa_home
+  __sa_take_variables own <"$__sa_dir/hidden"
+}
+
 # After a command: undo what was for it alone, tell the daemon, and make the shell deaf to interrupts again.
 __sa_end() {
   unset -f command
+  __sa_back
   case $- in *[ax]*) __sa_hold_options ;; *) __sa_set='' ;; esac
-  __sa_st=${__sa_code:-$1}
+  __sa_st=${__sa_code:-$1} __sa_hiding=''
   case $__sa_mode in [tuTU])
     __sa_close
     __sa_tidy
@@ -144,6 +163,7 @@ __sa_hold_options() {
 
 # At the beginning of every line: reports if the last command was cut short.
 __sa_late() {
+  __sa_back
   case $__sa_nonce in ?*) __sa_end "$1" ;; esac
 }
 
@@ -193,14 +213,16 @@ __sa_indent() {
 }
 
 # Takes a list of variables from standard input as `set` prints it, name='value', where a value may have several lines: a line is complete
-# when all quotes in it are closed, and nothing in quotes is evaluated. What is exported follows in the main part.
+# when all quotes in it are closed, and nothing in quotes is evaluated. What is exported follows in the main part. With
+# `own` as its argument, it takes the driver's variables alone.
 __sa_take_variables() {
   __sa_alias=''
   while IFS='' command read -r __sa_line; do
     __sa_alias="$__sa_alias$__sa_line"
     if command eval "\\command : $__sa_alias" 2>/dev/null; then
-      case $__sa_alias in
-        __sa_*=* | LINENO=* | OLDPWD=* | OPTIND=* | PPID=* | PS[124]=* | PWD=* | SHELL_ADAPTER_TAG=* | _=*) ;;
+      case ${1-}$__sa_alias in
+        own__sa_*=*) command eval "$__sa_alias" ;;
+        own* | __sa_*=* | LINENO=* | OLDPWD=* | OPTIND=* | PPID=* | PS[124]=* | PWD=* | SHELL_ADAPTER_TAG=* | _=*) ;;
         *) command eval "$__sa_alias" ;;
       esac
       __sa_alias=''

@@ -219,12 +219,10 @@ __sa_lost() {
 # What is to be done before a command that is not of the plain kind. On the terminal the marks of its output stand
 # closely around it, so that no trace of the driver's doing comes between.
 __sa_before() {
-  if [[ $__sa_mode == [A-Z] ]]; then
-    __sa_env=''
-    builtin . "$__sa_slot.pre"
-  else
-    __sa_env=''
-  fi
+  local __sa_away=''
+  __sa_env=''
+  [[ $__sa_mode != [A-Z] ]] || builtin . "$__sa_slot.pre"
+  [[ -z $__sa_away ]] || __sa_put_away
   __sa_cmd=$__sa_set$__sa_cmd
   __sa_text="$__sa_env \\builtin eval \"\$__sa_cmd\""
   [[ $__sa_mode != [iIuU] ]] || __sa_stdin=$__sa_slot.in
@@ -232,6 +230,25 @@ __sa_before() {
     __sa_stdout=$__sa_tty __sa_stderr=$__sa_tty
     __sa_text='\builtin print -n "'"\\e]7711;a$__sa_nonce\\a\"; { \\__sa_rc \$__sa_st; $__sa_text } always { { __sa_close } 2>/dev/null }"
   fi
+}
+
+# Has a command run without the driver's functions and variables: see __sa_put_away.
+__sa_hide() { __sa_away=1 }
+
+# Puts steps around a command: before it the driver's functions are disabled, and its variables unset; after it, or after
+# what has unwound it, they come back from a file.
+__sa_put_away() {
+  builtin emulate -L zsh
+  local code="() { \\builtin return $__sa_st }" text
+  local -a names variables
+  names=(exit bye ${(k)functions[(I)__sa_*]})
+  variables=(${${(k)parameters[(I)__sa_*]}:#__sa_away})
+  builtin typeset -p $variables >|"$__sa_dir/hidden"
+  text="${__sa_set/'__sa_rc $__sa_st'/$code}$__sa_cmd"
+  [[ -n $__sa_set ]] || text="$code && \\builtin true; $text"
+  __sa_set=''
+  __sa_cmd="{ { \\builtin disable -f $names; \\builtin unset $variables } 2>/dev/null; \\builtin eval ${(qq)text} } "
+  __sa_cmd+="always { { \\builtin . ${(qq)__sa_dir}/hidden; \\builtin enable -f $names } 2>/dev/null }"
 }
 
 # Interrupted or not, the command is followed by __sa_end. A trace of it must begin inside its redirections, or it goes
