@@ -85,6 +85,7 @@ export const sh: Shell = {
   restore: (stateFile, part) =>
     part === 'variables' ? `\\__sa_take_variables <${quote(stateFile)}` : `\\. ${quote(stateFile)}`,
   recall: '',
+  losesInterruptOfHalfPipeline: true,
   reportLine: '\\__sa_late "$?"\n',
   ...POSIX_SETTING,
 };
