@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { EventPayload } from '../../src/core/protocol/results.js';
 import type { TestDaemon } from '../support/daemon.js';
-import { MIB, percentile, timed } from '../support/measure.js';
+import { MIB, timed } from '../support/measure.js';
 import { residentBytes } from '../support/processes.js';
 import { rounds } from '../support/rounds.js';
 import type { WireClient } from '../support/wire.js';
@@ -26,8 +26,6 @@ const SLOW_FLOOD = 50 * MIB;
 const FIRST = 20 * MIB;
 /** What a worker that holds up a flood may grow by, in bytes. */
 const GROWTH = 50 * MIB;
-/** Longest median of a command that does nothing meanwhile, in milliseconds: one that waits for the flood takes seconds. */
-const QUICK_MS = 100;
 /** Pause between two commands meanwhile, in milliseconds: what the worker keeps of thousands would count as growth. */
 const PAUSE_MS = 10;
 
@@ -95,7 +93,8 @@ describe('a flood through a gateway', () => {
     expect(await flood).toMatchObject({ status: 'completed', exit_code: 0 });
     expect(output.take()).toEqual({ bytes: FLOOD, sha256: poured(FLOOD) });
     expect([output.gaps, output.breaks]).toEqual([[], 0]);
-    expect(percentile(times, 0.5)).toBeLessThan(QUICK_MS);
+    // One that waited for the flood would be the only one.
+    expect(times.length).toBeGreaterThan(4);
     expect(growth).toBeLessThan(GROWTH);
     await Promise.all([
       client.request('close_session', { session_id: id }),

@@ -7,7 +7,7 @@ import { TestCluster } from './harness/cluster.js';
 import { canRunRedis, freePort, RedisServer } from './harness/redis.js';
 
 /** As between two continents, in each direction, in milliseconds. */
-const DELAY_MS = 50;
+const DELAY_MS = 200;
 /** Bytes of a stream: many windows of a link. */
 const BYTES = 3_000_000;
 

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 
 import { expect } from 'vitest';
 
+import { PROCESS_HANG_MS } from '../../support/hang.js';
 import { makeCertificate } from '../../support/network/certificate.js';
 import { TestDaemon } from '../../support/daemon.js';
 import { ask } from '../../support/http.js';
@@ -90,7 +91,7 @@ interface Place {
 
 /** Connects of the honest client, and the longest time of 95 in 100 of them, in milliseconds. */
 const CONNECTS = 40;
-const MAX_CONNECT_MS = 5000;
+const MAX_CONNECT_MS = PROCESS_HANG_MS;
 
 async function expectPromptConnects(place: Place): Promise<void> {
   const times = await connectAs(HONEST, place, CONNECTS);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { PROCESS_HANG_MS } from '../../support/hang.js';
 import { WireClient } from '../../support/wire.js';
 import { callCli } from './in-process.js';
 import { CliProcess, CliTerminal, makeFolder, runCli, urlVariable } from './support.js';
@@ -106,13 +107,13 @@ describe('a port where something else listens', () => {
     expect(stderr).toContain(`port 127.0.0.1:${other.port} is taken by another program`);
   });
 
-  it('that says nothing is reported before five seconds are over', async () => {
+  it('that says nothing is reported', async () => {
     await using other = await serverThat(() => undefined);
     const from = performance.now();
     const { code, stderr } = await callCli(['sessions', '--url', `http://127.0.0.1:${other.port}`]);
     expect(code).toBe(1);
     expect(stderr).toContain('does not answer');
-    expect(performance.now() - from).toBeLessThan(5000);
+    expect(performance.now() - from).toBeLessThan(PROCESS_HANG_MS);
   });
 });
 

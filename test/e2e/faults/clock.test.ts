@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import { TestDaemon } from '../../support/daemon.js';
+import { HANG_MS } from '../../support/hang.js';
 import { eventually, timed } from '../../support/measure.js';
 import { WireClient } from '../../support/wire.js';
 
@@ -38,14 +39,14 @@ describe('F26: the calendar jumps by a day, ahead and back', () => {
       });
       expect(value).toMatchObject({ status: 'timed_out', exit_code: 124 });
       expect(ms).toBeGreaterThanOrEqual(990);
-      expect(ms).toBeLessThan(20_000);
+      expect(ms).toBeLessThan(HANG_MS);
       expect(value.duration_ms).toBeGreaterThanOrEqual(990);
-      expect(value.duration_ms).toBeLessThan(20_000);
+      expect(value.duration_ms).toBeLessThan(HANG_MS);
     }
   });
 
   it('F26: sessions end neither early nor late', async () => {
-    await using daemon = await startJumping({ session_idle_timeout: 0.05, session_max_lifetime: 60 });
+    await using daemon = await startJumping({ session_idle_timeout: 0.15, session_max_lifetime: 60 });
     await using client = await WireClient.connect(daemon.url);
     const id = await client.openSession();
     await client.run('KEPT=1', id);
@@ -55,7 +56,7 @@ describe('F26: the calendar jumps by a day, ahead and back', () => {
     await jump(daemon, client);
     expect(await client.run('echo $KEPT', id)).toMatchObject({ stdout: '1\n', session_state: 'alive' });
     const last = performance.now();
-    expect(last - start).toBeLessThan(3000);
+    expect(last - start).toBeLessThan(9000);
     const { reason } = await client.event('session_closed', ({ session_id }) => session_id === id);
     expect(reason).toBe('idle');
     expect(performance.now() - last).toBeGreaterThan(2900);

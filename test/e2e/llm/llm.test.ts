@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { RequestInput } from '../../../src/core/protocol/requests.js';
 import { TestDaemon } from '../../support/daemon.js';
+import { PROCESS_HANG_MS } from '../../support/hang.js';
 import { WireClient } from '../../support/wire.js';
 import { behaving, expectNothingLeft, samplePath, scratchOf, sleepers, uniqueSleep } from './support.js';
 import { eventually } from '../../support/measure.js';
@@ -238,7 +239,7 @@ describe('llm_call', () => {
   it('does not wait for a tool that is done and does not end', async () => {
     const { content, duration_ms: duration } = await call('lingering');
     expect(content).toMatch(/^FAKE-ANSWER-42/);
-    expect(duration).toBeLessThan(10_000);
+    expect(duration).toBeLessThan(PROCESS_HANG_MS);
     expect(sleepers(SLEEP.lingering)).toEqual([]);
   });
 });

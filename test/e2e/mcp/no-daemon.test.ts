@@ -8,12 +8,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { CliProcess, makeFolder, runCli } from '../cli/support.js';
 import { TestDaemon } from '../../support/daemon.js';
+import { PROCESS_HANG_MS } from '../../support/hang.js';
 import { MCP_WAYS, McpClient } from '../../support/network/mcp.js';
 import { eventually } from '../../support/measure.js';
 import { isRunning } from '../../support/processes.js';
 
 /** Longest time until an agent is told that there is no daemon, in milliseconds. */
-const TOLD_MS = 15_000;
+const TOLD_MS = PROCESS_HANG_MS;
 
 const STDIO_WAYS = MCP_WAYS.filter(([, { over }]) => over === 'stdio');
 

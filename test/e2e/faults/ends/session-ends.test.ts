@@ -5,6 +5,7 @@ import type { SessionEndReason } from '../../../../src/core/protocol/results.js'
 
 import { useDaemon } from '../../../support/daemon-and-client.js';
 import { TestDaemon } from '../../../support/daemon.js';
+import { PROCESS_HANG_MS } from '../../../support/hang.js';
 import { eventually, timed } from '../../../support/measure.js';
 import { instanceOf, isRunning, taggedProcesses, wakeUpsOf } from '../../../support/processes.js';
 import { askRest } from '../../../support/network/rest.js';
@@ -14,7 +15,7 @@ import { urlVariable } from '../../cli/support.js';
 
 const KILL_GRACE_MS = 300;
 /** What an answer may take beyond its time-out and the grace. */
-const MARGIN_MS = 10_000;
+const MARGIN_MS = PROCESS_HANG_MS;
 
 describe('time-outs', () => {
   let daemon: TestDaemon;

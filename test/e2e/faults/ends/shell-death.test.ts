@@ -5,12 +5,13 @@ import { describe, expect, it } from 'vitest';
 
 import { useDaemon } from '../../../support/daemon-and-client.js';
 import type { TestDaemon } from '../../../support/daemon.js';
+import { PROCESS_HANG_MS } from '../../../support/hang.js';
 import { eventually, settled, timed } from '../../../support/measure.js';
 import { descriptorCount, isStopped, runtimeDirectoriesOf } from '../../../support/processes.js';
 import type { WireClient } from '../../../support/wire.js';
 
 /** A new shell must be there, and its session answer, within this time: a second, and more on a busy machine. */
-const RESTART_MS = 20_000;
+const RESTART_MS = PROCESS_HANG_MS;
 
 let daemon: TestDaemon;
 let client: WireClient;
