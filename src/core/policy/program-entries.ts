@@ -1,5 +1,6 @@
 import { COMMAND_CLASSES, type CommandClass, type TypingProgram } from './model.js';
-import type { EffectClass, OptionSpec, ProgramSpec, WordRule } from './subject/program-spec.js';
+import type { EffectClass } from './effects.js';
+import type { OptionSpec, ProgramSpec, WordRule } from './subject/program-spec.js';
 import { type OperandRoles, type Role, ROLES } from './subject/roles.js';
 import type {
   DirectoryChange,

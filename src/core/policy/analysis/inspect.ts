@@ -1,6 +1,7 @@
 import { parse } from 'unbash';
 
-import { type CommandClass, type Finding, type JudgedCommand, POLICY_LIMITS, type PolicyFacts } from '../model.js';
+import { type Effect, findingOf } from '../effects.js';
+import { type Finding, type JudgedCommand, POLICY_LIMITS, type PolicyFacts } from '../model.js';
 import { type AnalysisFacts, isSecret } from '../path-kinds.js';
 import { directoryOf, resolvePath } from '../paths.js';
 import type { ProgramCatalog } from '../program-catalog.js';
@@ -201,7 +202,7 @@ class Inspector implements AnalysisContext, Inspection {
     const scope: Scope = { depth: 0, nesting: 0, directories, stdin: given, lookup, expanding: [] };
     this.#judgeEnvironment(env, scope);
     const alias = KEYWORDS.find((word) => this.#aliases.has(word));
-    if (alias !== undefined) this.note('obfuscated', `an alias replaces a keyword of the shell: ${alias}`);
+    if (alias !== undefined) this.note('an alias replaces a keyword of the shell', alias);
     if (!args) {
       this.judgeText(command, scope);
       this.#judgeMentions(command);
@@ -209,7 +210,7 @@ class Inspector implements AnalysisContext, Inspection {
     }
     const unfit = [command, ...args].map(findUnfitness).find((reason) => reason !== undefined);
     // Only the program itself reads these words: their meaning is doubtful, but not where they end.
-    if (unfit !== undefined) this.note('obfuscated', unfit);
+    if (unfit !== undefined) this.note('{what}', unfit);
     const words = args.map((word) => literal(word));
     const text = [command, ...args].join(' ');
     // A program that is run without a shell cannot be an alias or a function.
@@ -220,12 +221,12 @@ class Inspector implements AnalysisContext, Inspection {
   judgeText(text: string, scope: Scope): void {
     if (this.isExhausted) return;
     if (scope.depth >= POLICY_LIMITS.maxDepth) {
-      this.note('obfuscated', `shell texts are nested more than ${POLICY_LIMITS.maxDepth} deep`);
+      this.note('are nested more than {what} deep', String(POLICY_LIMITS.maxDepth), 'shell texts');
       return;
     }
     const unfit = findUnfitness(text);
     if (unfit !== undefined) {
-      this.note('obfuscated', unfit);
+      this.note('{what}', unfit);
       return;
     }
     const reason = scope.depth === 0 ? whyForeign(text, this.facts.shell) : undefined;
@@ -239,7 +240,7 @@ class Inspector implements AnalysisContext, Inspection {
 
   /** Syntax of another shell is not judged; catastrophes are found all the same in what can be read. */
   #judgeForeign(text: string, scope: Scope, reason: string): void {
-    this.note('obfuscated', reason);
+    this.note('{what}', reason);
     this.noteNamesChange();
     for (const part of [text, ...commandsInFish(text)]) {
       const script = parse(part);
@@ -250,7 +251,7 @@ class Inspector implements AnalysisContext, Inspection {
   judgeCommand(command: SimpleCommand, scope: Scope): void {
     if (this.isExhausted) return;
     if (scope.depth > POLICY_LIMITS.maxDepth) {
-      this.note('obfuscated', `commands are nested more than ${POLICY_LIMITS.maxDepth} deep`);
+      this.note('are nested more than {what} deep', String(POLICY_LIMITS.maxDepth), 'commands');
       return;
     }
     if (this.commands.length >= POLICY_LIMITS.maxCommands) {
@@ -263,19 +264,19 @@ class Inspector implements AnalysisContext, Inspection {
     this.commands[at] = judgeSimpleCommand(command, scope, this);
   }
 
-  note(commandClass: CommandClass, reason: string): void {
-    const shown = shorten(reason.replaceAll(UNKNOWN, '…'));
-    if (this.notes.some((known) => known.reason === shown) || this.notes.length >= POLICY_LIMITS.maxReasons) return;
-    this.notes.push({ class: commandClass, reason: shown, isOfProgram: false });
+  note(effect: Effect, what?: string, it = ''): void {
+    this.noteFinding(findingOf(effect, it, what, false));
+  }
+
+  noteFinding(finding: Finding): void {
+    const reason = shorten(finding.reason.replaceAll(UNKNOWN, '…'));
+    const isFull = this.notes.length >= POLICY_LIMITS.maxReasons && finding.isCatastrophe !== true;
+    if (!isFull && !this.notes.some((known) => known.reason === reason)) this.notes.push({ ...finding, reason });
   }
 
   noteUnparsable(message: string): void {
     this.isUnparsable = true;
-    this.note('obfuscated', `the text cannot be parsed: ${message}`);
-  }
-
-  noteCatastrophe(reason: string): void {
-    this.notes.push({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
+    this.note('the text cannot be parsed', message);
   }
 
   spendNode(): boolean {
@@ -290,14 +291,13 @@ class Inspector implements AnalysisContext, Inspection {
 
   noteFunction(name: string, body: string): void {
     this.changesNames = true;
-    if (isOwnFunction(name))
-      this.note('obfuscated', `defines a function with a name that shell-adapter reserves: ${name}`);
+    if (isOwnFunction(name)) this.note('defines a function with a name that shell-adapter reserves', name);
     this.#ownFunctions.set(name, [...(this.#ownFunctions.get(name) ?? []), body]);
   }
 
   noteAlias(name: string, text: string): void {
     this.changesNames = true;
-    if (KEYWORDS.includes(name)) this.note('obfuscated', `an alias replaces a keyword of the shell: ${name}`);
+    if (KEYWORDS.includes(name)) this.note('an alias replaces a keyword of the shell', name);
     this.#aliases.set(name, text);
   }
 
@@ -316,10 +316,7 @@ class Inspector implements AnalysisContext, Inspection {
     if (!this.commands.some(({ hasUnknownPaths }) => hasUnknownPaths)) return;
     const secret = findMentionedSecret(text, this.facts);
     if (secret !== undefined)
-      this.note(
-        'exfiltration',
-        `reads a file that is known only at run time, and names one with credentials: ${secret}`,
-      );
+      this.note('reads a file that is known only at run time, and names one with credentials', secret);
   }
 
   bodyOf(name: string): string {
@@ -341,7 +338,7 @@ class Inspector implements AnalysisContext, Inspection {
   }
 
   #exhaust(reason: string): void {
-    if (!this.isExhausted) this.notes.push({ class: 'obfuscated', reason, isOfProgram: false });
+    if (!this.isExhausted) this.notes.push(findingOf('{what}', '', reason, false));
     this.isExhausted = true;
   }
 }

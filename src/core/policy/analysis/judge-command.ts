@@ -88,9 +88,9 @@ function judgeKnown(subject: CommandAnalysis, spec: ProgramSpec, program: string
 /** A name without a slash: the session may have given it another meaning. */
 function judgeLookup(subject: CommandAnalysis, program: string): void {
   const { facts, programs } = subject.inquiry;
-  if (facts.areNamesUnknown) subject.add('execute', `${program} may be an alias or a function`);
+  if (facts.areNamesUnknown) subject.does('may be an alias or a function');
   else if (facts.isPathChanged && !programs.has(program, 'builtin'))
-    subject.add('execute', `${program} may be another program: PATH was changed`);
+    subject.does('may be another program', 'PATH was changed');
 }
 
 /** A program that is called by its path: the text itself may have written that file. */
@@ -98,8 +98,8 @@ function judgeFileAsProgram(subject: CommandAnalysis, calledAs: string): void {
   const { name } = subject.command;
   if (name) judgeWrittenProgram(subject, name);
   if (name && !isStandardProgram(calledAs)) subject.noteScript(name);
-  if (!isStandardProgram(calledAs)) subject.add('execute', `runs ${calledAs}`);
-  if (/^https?:/.test(calledAs)) subject.add('obfuscated', `runs code from another machine: ${calledAs}`);
+  if (!isStandardProgram(calledAs)) subject.does('runs {what}', calledAs, '');
+  if (/^https?:/.test(calledAs)) subject.does('runs code from another machine', calledAs, '');
 }
 
 /**
@@ -146,9 +146,9 @@ const FULL_WIDTH = /[\uff01-\uff5e\u037e]/;
  */
 function judgeUnknown(subject: CommandAnalysis, program: string): void {
   const { args } = subject;
-  subject.add('execute', `${program} is not a known program`);
+  subject.does('is not a known program');
   if (FULL_WIDTH.test(program) || (LOOK_ALIKE.test(program) && /[a-z]/i.test(program)))
-    subject.addSideEffect('obfuscated', `${program} contains letters that look like ASCII letters`);
+    subject.causes('contains letters that look like ASCII letters');
   judgeOutputs(subject, {});
   judgeOptionPaths(subject, {});
   judgeEditing(subject);
@@ -207,6 +207,6 @@ function judgeAlias(subject: CommandAnalysis, name: string, scope: Scope): void 
   const [next] = words;
   // After a blank at the end of an alias, the shell looks up the next word as an alias too.
   const isNextExpanded = /\s$/.test(alias) && next !== undefined && inquiry.findAlias(next) !== undefined;
-  if (isNextExpanded) subject.addSideEffect('obfuscated', `an alias follows an alias: ${name} ${next}`);
+  if (isNextExpanded) subject.causes('an alias follows an alias', `${name} ${next}`, '');
   inquiry.judgeText([alias, ...words].join(' '), scope);
 }

@@ -29,18 +29,18 @@ const elsewhere = ({ scope }: CommandAnalysis): Scope => ({
 
 function judgeSentInput(subject: CommandAnalysis, label: string): void {
   const { stdin } = subject.command;
-  if (stdin && !isOfClient(stdin)) subject.add('exfiltration', `${label} sends its input to another machine`);
+  if (stdin && !isOfClient(stdin)) subject.does('sends its input to another machine', '', label);
 }
 
 function judgeShellInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
   if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
-  else subject.addSideEffect('obfuscated', `a shell of ${label} runs the input, which cannot be judged`);
+  else subject.causes('runs the input, which cannot be judged', '', `a shell of ${label}`);
 }
 
 function judgeRemoteInput(subject: CommandAnalysis, label: string, stdin: Stdin): void {
   if (stdin.kind === 'text') subject.inquiry.judgeText(stdin.text, elsewhere(subject));
   if (stdin.kind === 'unknown' && stdin.isOfClient === true)
-    subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
+    subject.causes('runs input from {what}', stdin.what, label);
 }
 
 /** `xargs` substitutes words for its placeholder, or appends them. */
@@ -84,7 +84,7 @@ const VARIABLE = /^([A-Za-z_][^\s=]*)=/;
 
 /** Judges a program that runs another one, and the program that it runs. */
 export function judgeWrapper(subject: CommandAnalysis, label: string, spec: WrapperSpec, args = subject.args): void {
-  if (spec.class !== 'read') subject.add(spec.class, `${label} ${spec.reason ?? 'runs a command'}`);
+  if (spec.class !== 'read') subject.states(spec.class, label, spec.reason ?? 'runs a command');
   if (spec.sendsInput === true) judgeSentInput(subject, label);
   const call = readCall(subject, label, spec, args);
   if (!call) return;
@@ -94,7 +94,7 @@ export function judgeWrapper(subject: CommandAnalysis, label: string, spec: Wrap
   judgeCleared(subject, label, args, words);
   const { options } = parseArguments(args.slice(0, args.length - words.length), spec.options ?? {});
   if (words.length > 0) runWrapped(subject, { label, spec, options, words }, scopeOf(subject, spec, call.directory));
-  else if (hasInputs) subject.add('obfuscated', `${label} runs commands from its arguments or its input`);
+  else if (hasInputs) subject.does('runs commands from its arguments or its input', '', label);
   else if (!call.hasText) judgeBare(subject, label, spec, args);
 }
 
@@ -108,7 +108,7 @@ function judgeCleared(
   const clears = label === 'env' ? /^(?:-[a-z0-9]*i|-|--ignore-environment)$/ : /^-[la]*c/;
   if ((label !== 'env' && label !== 'exec') || !/^(?:.*\/)?git$/.test(words[0]?.shape ?? '')) return;
   if (args.slice(0, args.length - words.length).some(({ shape }) => clears.test(shape)))
-    subject.add('obfuscated', `${label} takes away what protects git in checkouts`);
+    subject.does('takes away what protects git in checkouts', '', label);
 }
 
 /** Separates the words of a command from inputs that are added to it. */
@@ -192,12 +192,12 @@ function judgeBare(
 ): void {
   const { stdin } = subject.command;
   if (redirectsShell === true && replacesInput(subject))
-    subject.addSideEffect('obfuscated', 'redirects the input of all later commands in this shell');
+    subject.causes('redirects the input of all later commands in this shell', '', '');
   if (sendsInput === true && stdin) judgeRemoteInput(subject, label, stdin);
   if (runsInput === true && stdin) judgeShellInput(subject, label, stdin);
   if (bare === undefined) {
-    if (args.length > 0) subject.add('execute', `${label} runs a program`);
-  } else if (bare !== 'read') subject.add(bare, `${label} runs commands from its arguments or its input`);
+    if (args.length > 0) subject.does('runs a program', '', label);
+  } else if (bare !== 'read') subject.states(bare, label, 'runs commands from its arguments or its input');
 }
 
 /** Whether a command has an input of its own that is no file. */
@@ -266,8 +266,7 @@ function runJoined(subject: CommandAnalysis, { label, spec, words }: WrappedComm
   const text = words.map(({ value, text: written }) => value ?? written).join(' ');
   const unknown = words.find(({ value, isSample }) => value === undefined || isSample);
   if (unknown) subject.addUnknown(unknown, `the command that ${label} runs`);
-  if (spec.addsWords === true && text.includes('{='))
-    subject.add('obfuscated', `${label} runs code that cannot be judged`);
+  if (spec.addsWords === true && text.includes('{=')) subject.does('runs code that cannot be judged', '', label);
   const isUnsure = spec.addsWords === true && !text.includes('{}');
   const { stdin } = subject.command;
   const joined = isUnsure ? `${text} "$@"` : text.replaceAll(/\{[.#%/]*\}/g, '"$@"');

@@ -183,7 +183,7 @@ export class Walk {
 
   #visitFunction(node: FunctionNode, flow: Flow): void {
     this.#inquiry.noteFunction(node.name.value, this.#source.slice(node.body.pos, node.body.end));
-    if (isForkBomb(node)) this.#inquiry.noteCatastrophe('a function starts copies of itself without end (a fork bomb)');
+    if (isForkBomb(node)) this.#inquiry.note('starts copies of itself without end (a fork bomb)', '', 'a function');
     this.#visit(node.body, { ...flow });
   }
 
@@ -209,7 +209,11 @@ export class Walk {
 
   #visitChildren(node: SyntaxNode, flow: Flow): void {
     if (this.#depth >= POLICY_LIMITS.maxSyntaxDepth) {
-      this.#inquiry.note('obfuscated', `the syntax is nested more than ${POLICY_LIMITS.maxSyntaxDepth} deep`);
+      this.#inquiry.note(
+        'are nested more than {what} deep',
+        String(POLICY_LIMITS.maxSyntaxDepth),
+        'parts of the syntax',
+      );
       return;
     }
     this.#depth += 1;
@@ -226,9 +230,9 @@ export class Walk {
 
   /** A substitution runs in a subshell, so it does not change this shell's directory. */
   #visitExpansion(node: NestingNode, flow: Flow): void {
-    if ('script' in node && !node.script) this.#inquiry.note('obfuscated', 'a substitution cannot be parsed');
+    if ('script' in node && !node.script) this.#inquiry.note('a substitution cannot be parsed');
     else if (flow.nesting >= POLICY_LIMITS.maxNesting) {
-      this.#inquiry.note('obfuscated', `expansions are nested more than ${POLICY_LIMITS.maxNesting} deep`);
+      this.#inquiry.note('are nested more than {what} deep', String(POLICY_LIMITS.maxNesting), 'expansions');
     } else {
       const isFed = node.type === 'ProcessSubstitution' && node.operator === '>';
       this.#visitChildren(node, { ...flow, nesting: flow.nesting + 1, ...(isFed && { stdin: PIPED_INPUT }) });

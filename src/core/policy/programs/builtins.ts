@@ -206,7 +206,7 @@ function judgeEval(subject: CommandAnalysis): void {
   const unknown = words.find(({ value, isSample, isGlob }) => value === undefined || isSample || isGlob);
   const [first, ...others] = words;
   if (first && others.length === 0 && SHELL_SETUP.test(first.text)) {
-    subject.add('execute', `sets up a tool in the shell: ${first.text}`);
+    subject.does('sets up a tool in the shell', first.text);
     subject.inquiry.noteNamesChange();
     return;
   }
@@ -224,11 +224,11 @@ function judgeSource(subject: CommandAnalysis): void {
   const [file, ...others] = subject.args.filter(({ shape }) => shape !== '--');
   if (!file) return;
   if (others.length === 0 && isActivation(subject, file))
-    subject.add('execute', `activates a Python environment in the shell: ${file.text}`);
+    subject.does('activates a Python environment in the shell', file.text, '');
   else if (others.length === 0 && SETUP_SCRIPT.test(file.text))
-    subject.add('execute', `sets up a tool in the shell: ${file.text}`);
-  else subject.add('obfuscated', `runs a file in the shell of the session, which may change its state: ${file.text}`);
-  if (file.isProcess) subject.addSideEffect('obfuscated', 'runs the output of another command');
+    subject.does('sets up a tool in the shell', file.text, '');
+  else subject.does('runs a file in the shell of the session, which may change its state', file.text, '');
+  if (file.isProcess) subject.causes('runs the output of another command', '', '');
   subject.read(file);
   subject.noteScript(file);
   subject.inquiry.noteNamesChange();
@@ -251,7 +251,7 @@ function isActivation({ inquiry, scope }: CommandAnalysis, file: Argument): bool
 function judgeAlias(subject: CommandAnalysis): void {
   for (const arg of subject.args) {
     if (arg.shape.startsWith('-') && arg.shape !== '-p' && arg.shape !== '-L') {
-      subject.add('obfuscated', `alias ${arg.text} changes how all later text is parsed`);
+      subject.does('changes how all later text is parsed', arg.text);
       subject.inquiry.noteNamesChange();
     }
     const equals = arg.shape.indexOf('=');
@@ -298,7 +298,7 @@ function judgeDeclaration(subject: CommandAnalysis): void {
 function judgeHidden(subject: CommandAnalysis): void {
   const hides = subject.args.some(({ shape }) => /^(?:-[A-Za-z]*n|\+[A-Za-z]*x)/.test(shape));
   if (hides && subject.args.some(({ shape }) => shape.startsWith('GIT_')))
-    subject.add('obfuscated', 'takes away what protects git in checkouts');
+    subject.does('takes away what protects git in checkouts');
 }
 
 /** `declare -n`: another name for a variable, through which it is set later. */
@@ -319,7 +319,7 @@ function judgeNames(subject: CommandAnalysis): void {
     if (arg.value === undefined && !ASSIGNMENT.test(arg.shape)) {
       subject.addUnknown(arg, `a name for ${subject.program ?? 'it'}`);
     } else if (HIDDEN_COMMAND.test(arg.shape)) {
-      subject.addSideEffect('obfuscated', `a subscript may run a command: ${arg.text}`);
+      subject.causes('a subscript may run a command', arg.text, '');
     }
   });
   if (subject.program === 'unset') judgeUnset(subject);
@@ -360,12 +360,12 @@ function isName({ program, args }: CommandAnalysis, { shape }: Argument, index: 
 function judgePrint(subject: CommandAnalysis): void {
   const flags = subject.args.filter(({ shape }) => /^-[A-Za-z]/.test(shape)).map(({ shape }) => shape);
   if (flags.some((flag) => /^-[A-Za-z]*[szS]/.test(flag)))
-    subject.add('obfuscated', 'print adds text to the input of the shell or to its history');
+    subject.does('adds text to the input of the shell or to its history');
   subject.args.forEach(({ shape }, index) => {
     const before = subject.args[index - 1]?.shape ?? '';
     if (/^-[A-Za-z]*v$/.test(before)) noteVariable(shape.replace(/\[.*/s, ''), subject.inquiry);
     if (flags.some((flag) => flag.includes('P')) && /\$\(|`|\$\{|\0/.test(shape))
-      subject.add('obfuscated', 'print expands its text as a prompt, which may run commands');
+      subject.does('expands its text as a prompt, which may run commands');
   });
 }
 
@@ -373,7 +373,7 @@ function judgeUnset(subject: CommandAnalysis): void {
   subject.inquiry.noteNamesChange();
   for (const { value } of subject.args) {
     if (value === undefined || /^(?:PATH|HISTFILE|HISTSIZE|HOME|GIT_CONFIG_\w+|GIT_OPTIONAL_LOCKS)$/.test(value)) {
-      subject.add('obfuscated', `unset changes how later commands run or are recorded: ${value ?? '?'}`);
+      subject.does('changes how later commands run or are recorded', value ?? '?');
     }
   }
 }
@@ -385,14 +385,13 @@ const MISLEADING =
 /** `set` and `shopt`: most options affect only the session. */
 function judgeShellOptions(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
-  if (words.includes('history') || words.includes('+H'))
-    subject.add('obfuscated', 'changes what the command history records');
+  if (words.includes('history') || words.includes('+H')) subject.does('changes what the command history records');
   const end = words.indexOf('--');
   const options = end === -1 ? words : words.slice(0, end);
   if (options.some((word) => MISLEADING.test(word.toLowerCase().replaceAll('_', ''))))
-    subject.add('obfuscated', 'changes the meaning of words');
+    subject.does('changes the meaning of words');
   if (subject.program === 'set' && options.some((word) => /^-[A-Za-z]*k/.test(word)))
-    subject.add('obfuscated', 'set -k changes the meaning of words');
+    subject.does('changes the meaning of words', '', 'set -k');
   if (words.some((word) => /^(?:expand_aliases|aliases|posix|compat\d+|xtrace)$/.test(word)))
     subject.inquiry.noteNamesChange();
 }
@@ -431,7 +430,7 @@ function judgeChangesNames({ inquiry }: CommandAnalysis): void {
 function judgeHash(subject: CommandAnalysis): void {
   judgeNames(subject);
   if (!subject.args.some(({ shape }) => /^[^-=]+=/.test(shape))) return;
-  subject.add('obfuscated', 'hash changes which program a name refers to');
+  subject.does('changes which program a name refers to');
   subject.inquiry.noteNamesChange();
 }
 

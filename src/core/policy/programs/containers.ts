@@ -160,7 +160,7 @@ function judgeClusterSecrets(subject: CommandAnalysis, { args, label }: ProgramC
   const isNamed = args.some(({ shape }) => /^(?:\S+,)?secrets?(?:$|[/,.])/.test(shape));
   const isShown = subject.args.some(({ shape }) => /^(?:-o|--output|--template)/.test(shape));
   const isRaw = label.endsWith(' view') && subject.args.some(({ shape }) => shape.startsWith('--raw'));
-  if ((isNamed && isShown) || isRaw) subject.add('exfiltration', 'reads credentials of a cluster');
+  if ((isNamed && isShown) || isRaw) subject.does('reads credentials of a cluster');
 }
 
 /** `-i`, `-t`, `-it`, `--interactive`, `--stdin`, `--tty`. */
@@ -196,7 +196,7 @@ const instance: Takes = ([subcommand = '']) => /^(?:shell|console|exec)$/.test(s
 function judgeLoad(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   if (stdin?.kind === 'unknown' && subject.inquiry.programs.has(stdin.what, 'fetches'))
-    subject.add('obfuscated', `${subject.program ?? 'it'} loads an image from another machine`);
+    subject.does('loads an image from another machine');
 }
 
 export const CONTAINERS: ProgramFamily = {

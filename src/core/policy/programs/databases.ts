@@ -91,21 +91,19 @@ const isReadOnly = (statement: string): boolean => READ_ONLY_STATEMENT.test(stat
 
 /** Statements may change data, or run programs on this machine. */
 function judgeStatement(subject: CommandAnalysis, { value, text }: Argument): void {
-  if (value === undefined || !isReadOnly(value))
-    subject.add('obfuscated', `${subject.program ?? 'it'} runs statements that cannot be judged: ${text}`);
+  if (value === undefined || !isReadOnly(value)) subject.does('runs statements that cannot be judged', text);
 }
 
 function judgeInput(subject: CommandAnalysis): void {
   const { stdin } = subject.command;
   const isHarmless = !stdin || stdin.kind === 'file' || (stdin.kind === 'text' && isReadOnly(stdin.text));
-  if (!isHarmless) subject.add('obfuscated', `${subject.program ?? 'it'} runs statements that cannot be judged`);
+  if (!isHarmless) subject.does('runs statements that cannot be judged');
 }
 
 /** redis-cli: the first word is the command. */
 function judgeRedis(subject: CommandAnalysis, { args }: ProgramCall, { options = {} }: ProgramSpec): void {
   for (const { name } of subcommandsIn(args, options)) {
-    if (!READ_ONLY_REDIS.test(name.value ?? ''))
-      subject.add('obfuscated', `redis-cli runs statements that cannot be judged: ${name.text}`);
+    if (!READ_ONLY_REDIS.test(name.value ?? '')) subject.does('runs statements that cannot be judged', name.text);
   }
   judgeInput(subject);
 }

@@ -268,18 +268,17 @@ function judgeSettings(subject: CommandAnalysis, { args }: ProgramCall): void {
   args.forEach(({ shape }, at) => {
     const value = args[at + 1]?.shape ?? '';
     const isProgram = /^(?:alias|hooks|extensions|ui|diff-tools|merge-tools|extdiff|\S+ )/.test(value);
-    if (/^(?:--config|-e)$/.test(shape) && isProgram)
-      subject.add('obfuscated', `${subject.program ?? 'it'} runs a program that a setting names: ${value}`);
+    if (/^(?:--config|-e)$/.test(shape) && isProgram) subject.does('runs a program that a setting names', value);
   });
 }
 
 /** `make`: a makefile from its input or from another command, and variables that are commands. */
 function judgeMake(subject: CommandAnalysis): void {
   const { args, command } = subject;
-  if (args.some(({ isProcess }) => isProcess)) subject.add('obfuscated', 'make runs the output of another command');
+  if (args.some(({ isProcess }) => isProcess)) subject.does('runs the output of another command');
   judgeGivenTexts(subject);
   const isRead = args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
-  if (isRead && command.stdin) subject.add('obfuscated', 'make runs a makefile from its input');
+  if (isRead && command.stdin) subject.does('runs a makefile from its input');
 }
 
 export const DEVELOPMENT: ProgramFamily = {

@@ -42,7 +42,7 @@ function judgeAction(
 ): void {
   if (name === '-delete') judgeDeletion(subject, starts);
   else if (WRITERS.has(name) && next) subject.write(next);
-  else if (name === '-files0-from') subject.add('obfuscated', 'find reads its start directories from a file');
+  else if (name === '-files0-from') subject.does('reads its start directories from a file');
 }
 
 /** The command that an action runs: the words up to its end mark. */
@@ -56,7 +56,7 @@ const isEnd = ({ shape }: Argument, before: Argument | undefined): boolean =>
   shape === ';' || (shape === '+' && before?.shape === '{}');
 
 function judgeDeletion(subject: CommandAnalysis, starts: readonly Argument[]): void {
-  if (starts.length === 0) subject.add('destructive', 'find deletes the files that it finds');
+  if (starts.length === 0) subject.does('deletes the files that it finds');
   for (const start of starts) subject.remove(start, 'find deletes the files that it finds in', true);
 }
 

@@ -110,19 +110,19 @@ export function judgeScript(subject: CommandAnalysis, script: Argument): void {
   }
   const commands = text.length > POLICY_LIMITS.maxScriptLength ? [undefined] : sideEffectsOf(text);
   for (const command of commands) {
-    if (command === undefined) subject.add('obfuscated', 'sed runs a script that cannot be judged');
+    if (command === undefined) subject.does('runs a script that cannot be judged');
     else judgeSedCommand(subject, script, command);
   }
 }
 
 export function judgeScriptFile(subject: CommandAnalysis, { text }: Argument): void {
-  subject.add('obfuscated', `sed runs a script from a file, which is not read: ${text}`);
+  subject.does('runs a script from a file, which is not read', text);
 }
 
 /** A command of sed that runs a program, or reads or writes a file. */
 function judgeSedCommand(subject: CommandAnalysis, script: Argument, command: string): void {
   const file = command.slice(1).trim();
-  if (command.startsWith('e')) subject.add('obfuscated', 'sed runs commands');
+  if (command.startsWith('e')) subject.does('runs commands');
   else if (command.startsWith('r')) subject.read(literal(file));
   else if (command.startsWith('w'))
     subject.write({ ...script, value: file === '' ? undefined : file, shape: file, isGlob: false });

@@ -196,29 +196,28 @@ function judgeChmod(subject: CommandAnalysis): void {
     for (const { value } of references) judgeReference(subject, value);
   }
   for (const file of hasMode ? operands.slice(1) : operands) {
-    if (isRecursive) judgeDepth(subject, label, file);
+    if (isRecursive) judgeDepth(subject, file);
     subject.write(file);
   }
 }
 
 function judgeMode(subject: CommandAnalysis, mode: Argument | undefined): void {
-  if (mode?.value !== undefined && SET_ID.test(mode.value))
-    subject.add('privilege', 'chmod sets the set-user-ID or set-group-ID bit');
+  if (mode?.value !== undefined && SET_ID.test(mode.value)) subject.does('sets the set-user-ID or set-group-ID bit');
 }
 
 function judgeReference(subject: CommandAnalysis, file: Argument | undefined): void {
   // The permissions of a file in the workspace were set by a user.
   if (!file || !isOwn(subject, file))
-    subject.add('privilege', 'chmod copies the mode of another file, which may have the set-user-ID bit');
+    subject.does('copies the mode of another file, which may have the set-user-ID bit');
 }
 
 /** A recursive change of a directory on which the machine depends cannot be undone. */
-function judgeDepth(subject: CommandAnalysis, label: string, file: Argument): void {
+function judgeDepth(subject: CommandAnalysis, file: Argument): void {
   const { facts } = subject.inquiry;
   const mayBeFatal = file.isGlob ? mayBeCritical : isCritical;
   for (const path of file.value === undefined ? [] : resolvePath(file.value, subject.scope.directories)) {
     if (path !== undefined && mayBeFatal(path, facts) && kindOf(path, facts) !== 'workspace')
-      subject.addFatal(`${label} changes everything in a directory on which the machine depends: ${path}`);
+      subject.does('changes everything in a directory on which the machine depends', path);
   }
 }
 
@@ -244,7 +243,7 @@ const mayBeTree = (program: string | undefined, { shape }: Argument): boolean =>
 /** `install -m`: the mode may let other users run a program as its owner. */
 function judgeInstalledMode(subject: CommandAnalysis, call: ProgramCall): void {
   const mode = valueOfOption(call, '-m', '--mode');
-  if (mode && SET_ID.test(mode.shape)) subject.add('privilege', 'install sets the set-user-ID or set-group-ID bit');
+  if (mode && SET_ID.test(mode.shape)) subject.does('sets the set-user-ID or set-group-ID bit');
 }
 
 function judgeSources(subject: CommandAnalysis, { sources, target }: Copies, isRecursive: boolean): void {
@@ -270,7 +269,7 @@ function judgeLinked(subject: CommandAnalysis, source: Argument): void {
   const paths = source.value === undefined ? [] : resolvePath(source.value, subject.scope.directories);
   for (const path of paths) {
     if (path !== undefined && mustNotChange(path, subject.inquiry.facts))
-      subject.add('persistence', `ln links to a path that must not be changed: ${path}`);
+      subject.does('links to a path that must not be changed', path);
   }
 }
 
@@ -299,13 +298,12 @@ function judgeMovedPath(subject: CommandAnalysis, source: Argument, path: Direct
   const { facts } = subject.inquiry;
   const kind = kindOf(path, facts);
   if (path !== undefined && isIndispensable(path, facts)) subject.remove(source, 'mv moves', true);
-  else if (kind !== 'workspace' && kind !== 'scratch') subject.add('destructive', `mv moves ${path ?? source.text}`);
-  if (path === facts.workspace) subject.add('destructive', `mv moves the workspace: ${path}`);
+  else if (kind !== 'workspace' && kind !== 'scratch') subject.does('moves {what}', path ?? source.text);
+  if (path === facts.workspace) subject.does('moves the workspace', path);
 }
 
 function judgeReplacedDevice(subject: CommandAnalysis, target: string): void {
-  if (target.startsWith('/dev/') && !target.startsWith('/dev/shm'))
-    subject.add('destructive', `mv replaces a device by a file: ${target}`);
+  if (target.startsWith('/dev/') && !target.startsWith('/dev/shm')) subject.does('replaces a device by a file', target);
 }
 
 /** `dd`: judges its operands, which are `name=value`. */
@@ -321,9 +319,8 @@ function judgeDd(subject: CommandAnalysis): void {
 }
 
 /** Perl's `rename` runs its first operand as code; only a plain substitution is known. */
-function judgeEdits(subject: CommandAnalysis, { shape, value }: Argument, label: string): void {
-  if (/[^\w.-]/.test(shape) && !isTextEditing(value ?? ''))
-    subject.add('obfuscated', `${label} runs code that cannot be judged`);
+function judgeEdits(subject: CommandAnalysis, { shape, value }: Argument): void {
+  if (/[^\w.-]/.test(shape) && !isTextEditing(value ?? '')) subject.does('runs code that cannot be judged');
 }
 
 /** `tee`: its input is written to the files. */
@@ -376,7 +373,7 @@ function judgeTar(subject: CommandAnalysis, call: ProgramCall): void {
 }
 
 function judgeRemoval(subject: CommandAnalysis, { operands }: ParsedArguments): void {
-  if (operands.length === 0) subject.add('destructive', 'tar deletes the files that it packs');
+  if (operands.length === 0) subject.does('deletes the files that it packs');
   for (const file of operands) subject.remove(file, 'tar deletes', true);
 }
 
@@ -385,9 +382,8 @@ function judgeArchive(subject: CommandAnalysis, archive: Argument, parsed: Parse
   if (hasOption(parsed, '-c', '--create', '-r', '--append', '-u', '--update', '-A', '--delete')) subject.write(archive);
   else subject.read(archive);
   if (/^[^/]*:/.test(archive.shape))
-    subject.add(
-      hasOption(parsed, '-c', '--create', '-r', '-u') ? 'exfiltration' : 'network',
-      'tar uses another machine',
+    subject.does(
+      hasOption(parsed, '-c', '--create', '-r', '-u') ? 'sends files to another machine' : 'uses another machine',
     );
 }
 
@@ -411,11 +407,10 @@ function judgeFilter(subject: CommandAnalysis, command: Argument, label: string)
   subject.runText(command, `the command that ${label} runs`, { kind: 'unknown', what: 'tar' });
 }
 
-function judgeAction(subject: CommandAnalysis, { value }: Argument): void {
-  if (value === undefined)
-    subject.add('obfuscated', 'tar --checkpoint-action runs a command that is known only at run time');
+function judgeAction(subject: CommandAnalysis, { value }: Argument, label: string): void {
+  if (value === undefined) subject.does('runs a command that is known only at run time', '', label);
   else if (value.startsWith('exec=')) {
-    subject.add('execute', 'tar --checkpoint-action runs a command');
+    subject.does('runs a command', '', label);
     subject.inquiry.judgeText(value.slice('exec='.length), subject.scope);
   }
 }

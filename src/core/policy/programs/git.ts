@@ -163,8 +163,7 @@ const RUNNING_SETTING =
 
 /** Options before git's subcommand: settings for this call. */
 function judgeGit(subject: CommandAnalysis, { args, options }: ProgramCall, spec: ProgramSpec): void {
-  if (args.some(({ shape }) => /^(?:--\w+=)?ext::/.test(shape)))
-    subject.add('obfuscated', 'git runs a program to reach a repository');
+  if (args.some(({ shape }) => /^(?:--\w+=)?ext::/.test(shape))) subject.does('runs a program to reach a repository');
   let { directories } = subject.scope;
   subject.noteRepositories(directories);
   for (const { name, value } of options) {
@@ -178,7 +177,7 @@ function judgeGit(subject: CommandAnalysis, { args, options }: ProgramCall, spec
 
 /** An option that gives a setting for this call, or that names another repository. */
 function judgeCallOption(subject: CommandAnalysis, name: string, value: Argument | undefined): void {
-  if (name === '--bare') subject.add('obfuscated', 'git --bare uses the directory as a repository');
+  if (name === '--bare') subject.does('uses a repository with other settings', '', 'git --bare');
   if (name === '--git-dir' || name === '--work-tree') judgePlace(subject, name, value);
   if ((name === '-c' || name === '--config-env') && value) judgeSetting(subject, value.shape);
 }
@@ -206,15 +205,14 @@ function judgePlace(subject: CommandAnalysis, option: string, value: Argument | 
   const isNamed = option !== '--git-dir' || paths.every((path) => path?.endsWith('/.git') === true);
   if (option === '--git-dir' && isNamed) subject.noteRepositories(paths.map(place));
   if (isNamed && paths.every((path) => kindOf(place(path), inquiry.facts) === 'workspace')) return;
-  subject.add('obfuscated', `git ${option} uses a repository with other settings: ${value?.text ?? ''}`);
+  subject.does('uses a repository with other settings', value?.text, `git ${option}`);
 }
 
 function judgeSetting(subject: CommandAnalysis, setting: string): void {
   const [key = '', ...rest] = setting.split('=');
   const value = rest.join('=');
   if (/^core\.(?:pager|editor)$/i.test(key) && /^(?:|cat|less|true|:|vi|vim|nano)$/.test(value)) return;
-  if (key.includes('\0') || RUNNING_SETTING.test(key))
-    subject.add('obfuscated', `git runs a program that a setting names: ${key}`);
+  if (key.includes('\0') || RUNNING_SETTING.test(key)) subject.does('runs a program that a setting names', key);
   if (value.startsWith('!')) subject.inquiry.judgeText(value.slice(1).replaceAll('\0', '$unknown'), subject.scope);
 }
 
@@ -296,7 +294,7 @@ const CONFIG_VERBS = /^(?:list|get|set|unset|rename-section|remove-section|edit)
 function judgeConfig(subject: CommandAnalysis, call: ProgramCall): void {
   const { args, operands } = call;
   if (args.some(({ shape }) => /extraheader|\.helper$|password|token/i.test(shape)))
-    subject.add('exfiltration', 'git config shows or sets credentials');
+    subject.does('shows or sets credentials', '', 'git config');
   const verb = verbOf(operands);
   const names = verb === '' ? operands : operands.slice(1);
   const isReading = readsConfig(call, verb, names);
@@ -310,11 +308,11 @@ const verbOf = ([first]: readonly Argument[]): string => CONFIG_VERBS.exec(first
 
 function judgeChange(subject: CommandAnalysis, call: ProgramCall, verb: string, names: readonly Argument[]): void {
   const running = names.find(mayRunProgram);
-  if (running) subject.add('persistence', `git will run a program that a setting names: ${running.text}`);
+  if (running) subject.does('will run a program that a setting names', running.text);
   if (/^(?:rename-section|edit)$/.test(verb) || hasOption(call, '--rename-section', '-e', '--edit'))
-    subject.add('persistence', 'git config may change settings with which git runs programs');
+    subject.does('may change settings with which git runs programs', '', 'git config');
   if (hasOption(call, '--global', '--system') && names.length > 1)
-    subject.add('persistence', 'git config changes a setting for all repositories');
+    subject.does('changes a setting for all repositories', '', 'git config');
 }
 
 /** Whether settings are shown: with an option or a subcommand for it, or when only a name is given. */

@@ -196,20 +196,20 @@ const OUTPUT = /(\bprintf?\b(?:[^;}\n">|]|"(?:\\.|[^"\\\n])*")*)>{1,2}\s*"([\w./
 
 /** A program in a file, or on standard input. */
 function judgeAwkScript(subject: CommandAnalysis, script: Argument): void {
-  subject.add('execute', `awk runs a script: ${script.text}`);
-  if (script.isProcess) subject.add('obfuscated', 'awk runs the output of another command');
+  subject.does('runs a script', script.text);
+  if (script.isProcess) subject.does('runs the output of another command');
   subject.read(script);
   judgeFetchedScript(subject, script);
   const { stdin } = subject.command;
   if (isInputName(script.value) && stdin && stdin.kind !== 'file')
-    subject.add('obfuscated', 'awk runs code from its input, which cannot be judged');
+    subject.does('runs code from its input, which cannot be judged');
 }
 
 /** A program of awk processes text, as long as it only prints. */
 function judgeAwkProgram(subject: CommandAnalysis, program: Argument): void {
   if (program.value === undefined) subject.addUnknown(program, 'the program that awk runs');
   if (program.shape.length > POLICY_LIMITS.maxScriptLength) {
-    subject.add('obfuscated', 'awk runs a program that is too long to be judged');
+    subject.does('runs a program that is too long to be judged');
     return;
   }
   // Content of patterns and strings is not executed; a string after `>` is a file name.
@@ -220,7 +220,7 @@ function judgeAwkProgram(subject: CommandAnalysis, program: Argument): void {
     })
     .replaceAll(/"(?:\\.|[^"\\])*"/g, '""')
     .replaceAll(/(^|[~(,!&|{;\s])\/(?:\\.|[^/\\\n])+\//g, '$1');
-  if (BEYOND_PRINTING.test(code)) subject.add('obfuscated', 'awk runs commands or writes files');
+  if (BEYOND_PRINTING.test(code)) subject.does('runs commands or writes files');
 }
 
 /** Options with which gawk writes its program or variables to a file, if they stand before its program. */
@@ -301,9 +301,9 @@ const GIVES_CODE: ReadonlySet<Role> = new Set([ROLES.source, ROLES.code, ROLES.t
 /** Judges a script that is no file with a known name; returns false when it is one. */
 function judgeUnknownScript(subject: CommandAnalysis, script: Argument): boolean {
   const label = subject.program ?? 'it';
-  if (script.isProcess) subject.add('obfuscated', `${label} runs the output of another command`);
+  if (script.isProcess) subject.does('runs the output of another command');
   else if (DESCRIPTOR.test(script.shape) && !subject.command.stdin)
-    subject.add('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
+    subject.does('runs code from a file descriptor', script.text);
   else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
   else return false;
   return true;
@@ -316,10 +316,9 @@ function judgeStdin(subject: CommandAnalysis, script: Argument | undefined, hasC
   if (!stdin || hasCode || (script && !isInputName(script.value))) {
     if (script) judgeFetchedScript(subject, script);
   } else if (isWholeText(stdin)) {
-    subject.add('execute', `${label} runs the code on its input`);
+    subject.does('runs the code on its input');
     judgeVisibleEffects(subject, stdin.text);
-  } else if (stdin.kind !== 'file')
-    subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
+  } else if (stdin.kind !== 'file') subject.does('runs code from its input, which cannot be judged');
   else if (stdin.file.value === undefined) subject.addUnknown(stdin.file, `the script that ${label} runs`);
 }
 
@@ -345,7 +344,7 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
 /** A server that accepts connections from other machines unless it is bound to a local address. */
 function judgeServer(subject: CommandAnalysis): void {
   if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
-    subject.add('exfiltration', `${subject.program ?? 'it'} serves files to other machines`);
+    subject.does('serves files to other machines');
 }
 
 /** Perl as an interpreter. -l, -0, -C and -F take an attached value or none: the next argument may be -e. */

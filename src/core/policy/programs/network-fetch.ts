@@ -9,10 +9,7 @@ const CONTROL_SOCKET = /(?:^|[:=/])(?:docker|containerd|crio|podman|dockershim|l
 
 function judgeControlSocket(subject: CommandAnalysis, socket: Argument): void {
   if (socket.value === undefined || CONTROL_SOCKET.test(socket.value))
-    subject.add(
-      'privilege',
-      `${subject.program ?? 'it'} connects to a service that controls this machine: ${socket.text}`,
-    );
+    subject.does('connects to a service that controls this machine', socket.text);
 }
 
 /** Addresses at which the machines of clouds hand out credentials. */
@@ -24,19 +21,17 @@ const LOCAL_ADDRESS = /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])
 
 /** An address with the output of a command in it can carry that output away. */
 function judgeTarget(subject: CommandAnalysis, { text, hasSubstitution, shape, value }: Argument): void {
-  if (hasSubstitution && !LOCAL_ADDRESS.test(shape))
-    subject.add('exfiltration', `${subject.program ?? 'it'} sends the output of a command: ${text}`);
+  if (hasSubstitution && !LOCAL_ADDRESS.test(shape)) subject.does('sends the output of a command', text);
   if (value === undefined) return;
   if (/^file:/i.test(value))
     subject.read({ ...literal(value.replace(/^file:\/*(?:localhost\/)?/i, '/'), text), shape });
-  if (CLOUD_CREDENTIALS.test(value))
-    subject.add('exfiltration', `${subject.program ?? 'it'} reads the credentials of this machine: ${text}`);
+  if (CLOUD_CREDENTIALS.test(value)) subject.does('reads the credentials of this machine', text);
 }
 
 /** Programs that send their input or their arguments to others. Host names can carry data too. */
 export function judgeSender(subject: CommandAnalysis): void {
   const data = sentInput(subject);
-  if (data !== undefined) subject.add('exfiltration', `${subject.program ?? 'it'} sends ${data}`);
+  if (data !== undefined) subject.does('sends {what}', data);
   for (const arg of subject.args) judgeTarget(subject, arg);
 }
 
@@ -65,7 +60,7 @@ export function judgeRemoteCopy(subject: CommandAnalysis, { args, operands }: Pr
   }
   const target = operands.at(-1);
   if (!target || sources.length === 0) return;
-  if (isRemote(target)) subject.add('exfiltration', `${label} sends files to another machine: ${target.text}`);
+  if (isRemote(target)) subject.does('sends files to another machine', target.text);
   // Of a directory with a slash at its end, rsync copies what is in it.
   else
     judgeInto(
@@ -90,13 +85,13 @@ export function judgeSocat(subject: CommandAnalysis): void {
 /** Judges an address of socat, in which `type:` ends at `from`. */
 function judgeAddress(subject: CommandAnalysis, type: string, arg: Argument, from: number): void {
   if (/^(?:exec|system|shell)$/i.test(type)) {
-    subject.add('obfuscated', `socat connects a program to another address: ${arg.text}`);
+    subject.does('connects a program to another address', arg.text);
     subject.runText(tailOf(arg, from), 'the command that socat runs');
   }
   if (/^(?:open|create|file|gopen|creat)$/i.test(type))
     subject.write({ ...tailOf(arg, from), ...addressPath(arg, from) });
   if (/^unix-/i.test(type)) judgeControlSocket(subject, { ...arg, ...addressPath(arg, from) });
-  if (/-l(?:isten)?$/i.test(type)) subject.add('exfiltration', 'socat accepts connections from other machines');
+  if (/-l(?:isten)?$/i.test(type)) subject.does('accepts connections from other machines');
 }
 
 /** The path in an address of socat: its options follow after commas. */
@@ -117,13 +112,13 @@ export function judgeCloud(subject: CommandAnalysis): void {
   const words = subject.args.map(({ shape }) => shape);
   const label = subject.program ?? 'it';
   if (words.includes('rsync') && words.some((word) => /^-[a-zA-Z]*d/.test(word)))
-    subject.add('destructive', `${label} rsync -d deletes remote data`);
+    subject.does('deletes remote data', '', `${label} rsync -d`);
   const store = remoteTarget(words);
-  if (store !== undefined) subject.add('exfiltration', `${label} sends files to another machine: ${store}`);
+  if (store !== undefined) subject.does('sends files to another machine', store);
   else if (words.some((word) => COPYING.test(word))) judgeLocalCopy(subject);
   const text = ` ${words.join(' ')} `;
-  if (PRINTING[label]?.test(text) === true) subject.add('exfiltration', `${label} reads credentials`);
-  if (label === 'heroku' && words.includes('run')) subject.add('obfuscated', 'heroku runs commands on another machine');
+  if (PRINTING[label]?.test(text) === true) subject.does('reads credentials');
+  if (label === 'heroku' && words.includes('run')) subject.does('runs commands on another machine');
 }
 
 /** The last operand of a copy from a remote store is a file of this machine; a dash is standard output. */
@@ -166,10 +161,10 @@ const SENDS_INPUT = /^(?:telnet|gopher|smtps?|tftp|dict|ldaps?|mqtt|imaps?|pop3s
 function judgeFetchAddress(subject: CommandAnalysis, address: Argument): void {
   judgeTarget(subject, address);
   if (address.value === undefined && SECRET_VARIABLE.test(address.text))
-    subject.add('exfiltration', `curl puts a secret into an address: ${address.text}`);
+    subject.does('puts a secret into an address', address.text);
   const { stdin } = subject.command;
   if (SENDS_INPUT.test(address.shape) && stdin && stdin.kind !== 'text')
-    subject.add('exfiltration', `curl sends its input: ${address.text}`);
+    subject.does('sends its input to another machine', address.text);
 }
 
 /** The file is named after the last part of its address. */
@@ -198,10 +193,9 @@ const judgeData =
   (subject: CommandAnalysis, data: Argument): void => {
     const [, name] = file.exec(data.shape) ?? [];
     if (name !== undefined) {
-      subject.add('exfiltration', `curl sends a file: ${data.text}`);
+      subject.does('sends a file', data.text);
       subject.read(tailOf(data, data.shape.length - name.length));
-    } else if (data.value === undefined)
-      subject.add('exfiltration', `curl sends data that is known only at run time: ${data.text}`);
+    } else if (data.value === undefined) subject.does('sends data that is known only at run time', data.text);
   };
 
 /** What words are that leave this machine. */
@@ -218,7 +212,7 @@ export const SENT_ROLES = {
   header: {
     takenFor: 'a header, or a file with headers after @',
     judge: (subject, word) => {
-      if (word.value?.startsWith('@') === true) subject.add('exfiltration', 'curl sends a file');
+      if (word.value?.startsWith('@') === true) subject.does('sends a file');
       judgeTarget(subject, word);
     },
   },

@@ -194,7 +194,7 @@ const listedByRipgrep: ListedNames = (args) =>
 function judgeDc(subject: CommandAnalysis, { args }: ProgramCall): void {
   const { stdin } = subject.command;
   const isKnown = stdin === undefined || (stdin.kind === 'text' && !stdin.text.includes('!'));
-  if (!isKnown || args.some(({ shape }) => shape.includes('!'))) subject.add('obfuscated', 'dc may run commands');
+  if (!isKnown || args.some(({ shape }) => shape.includes('!'))) subject.does('may run commands');
 }
 
 export const READING: ProgramFamily = {

@@ -96,7 +96,7 @@ function selectsInput({ arg, next }: ShellOption): boolean {
 
 /** Judges a shell with another language than the parser's. */
 function judgeForeignShell(subject: CommandAnalysis): void {
-  subject.addSideEffect('obfuscated', `${subject.program ?? 'it'} is a shell whose language cannot be judged`);
+  subject.causes('is a shell whose language cannot be judged');
   judgeShell(subject);
 }
 
@@ -104,7 +104,7 @@ function judgeForeignShell(subject: CommandAnalysis): void {
 function judgeShell(subject: CommandAnalysis): void {
   const label = subject.program ?? 'it';
   const { command, script, startFile, readsInput } = readCall(subject.args);
-  if (startFile) subject.addSideEffect('obfuscated', `${label} runs a start-up file first: ${startFile.text}`);
+  if (startFile) subject.causes('runs a start-up file first', startFile.text);
   if (command) {
     judgeZshNames(subject, command);
     subject.runText(command, `the command that ${label} runs`);
@@ -116,17 +116,16 @@ function judgeShell(subject: CommandAnalysis): void {
 function judgeZshNames(subject: CommandAnalysis, { shape }: Argument): void {
   const isOnlyZsh = subject.program === 'zsh' && subject.inquiry.facts.shell !== 'zsh';
   if (isOnlyZsh && SETS_ZSH_NAMES.test(shape))
-    subject.addSideEffect('obfuscated', 'the command for zsh changes where zsh finds programs');
+    subject.causes('changes where zsh finds programs', '', 'the command for zsh');
 }
 
 function judgeScript(subject: CommandAnalysis, label: string, script: Argument): void {
   const path = script.shape.startsWith('/') ? normalizePath(script.shape, '/') : script.shape;
-  if (DESCRIPTOR.test(path))
-    subject.addSideEffect('obfuscated', `${label} runs code from a file descriptor: ${script.text}`);
-  else if (script.isProcess) subject.addSideEffect('obfuscated', `${label} runs the output of another command`);
+  if (DESCRIPTOR.test(path)) subject.causes('runs code from a file descriptor', script.text);
+  else if (script.isProcess) subject.causes('runs the output of another command');
   else if (script.value === undefined) subject.addUnknown(script, `the script that ${label} runs`);
   else {
-    subject.add('execute', `${label} runs a script: ${script.value}`);
+    subject.does('runs a script', script.value);
     subject.read(script);
     subject.noteScript(script);
     judgeWrittenScript(subject, label, script);
@@ -138,21 +137,20 @@ function judgeInput(subject: CommandAnalysis, label: string): void {
   const { stdin } = subject.command;
   switch (stdin?.kind) {
     case 'text':
-      if (!stdin.isCertain)
-        subject.addSideEffect('obfuscated', `part of the script that ${label} runs is known only at run time`);
+      if (!stdin.isCertain) subject.causes('runs a script of which a part is known only at run time');
       subject.inquiry.judgeText(stdin.text, { ...subject.scope, stdin: undefined });
       return;
     case 'file':
       if (stdin.file.value === undefined) subject.addUnknown(stdin.file, `the script that ${label} runs`);
-      subject.add('execute', `${label} runs a script: ${stdin.file.text}`);
+      subject.does('runs a script', stdin.file.text);
       subject.noteScript(stdin.file);
       judgeWrittenScript(subject, label, stdin.file);
       return;
     case 'unknown':
-      subject.addSideEffect('obfuscated', `${label} runs input from ${stdin.what}`);
+      subject.causes('runs input from {what}', stdin.what);
       return;
     case undefined:
-      subject.add('execute', `${label} starts a shell`);
+      subject.does('starts a shell');
   }
 }
 
@@ -210,7 +208,7 @@ jed hx helix:
 /** vi and the like take commands from their input as `ex`. */
 function judgeLineEditor(subject: CommandAnalysis, { args }: ProgramCall): void {
   const isLineEditor = subject.program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
-  if (isLineEditor && subject.command.stdin) subject.add('obfuscated', 'an editor runs commands from its input');
+  if (isLineEditor && subject.command.stdin) subject.does('runs commands from its input');
 }
 
 /** Editors of text: they run commands that are typed, or that their options and input give them. */

@@ -440,7 +440,7 @@ function judgeKill(subject: CommandAnalysis): void {
   if (first?.shape === '-l' || first?.shape === '-L') return;
   const { signal, targets } = readCall(subject.args);
   if (ASKING.test(signal)) return;
-  subject.add('execute', 'kill signals processes');
+  subject.does('signals processes');
   for (const target of targets) if (target.shape !== '--') judgeTarget(subject, target);
 }
 
@@ -453,17 +453,16 @@ function readCall(args: readonly Argument[]): { readonly signal: string; readonl
 }
 
 function judgeTarget(subject: CommandAnalysis, { value, text, hasSubstitution, isSample }: Argument): void {
-  if (value === '-1' || value === '1')
-    subject.addFatal(`kill signals every process, or the first process of the machine: ${text}`);
+  if (value === '-1' || value === '1') subject.does('signals every process, or the first process of the machine', text);
   else if (OWN_JOBS.test(text) || OWN_FILE.test(text)) return;
   else if (value === undefined || hasSubstitution)
-    subject.add('destructive', `kill signals processes that are known only at run time: ${text}`);
+    subject.does('signals processes that are known only at run time', text);
   else if (!isSample) judgeNumber(subject, value);
 }
 
 function judgeNumber(subject: CommandAnalysis, value: string): void {
-  if (/^-\d+$/.test(value)) subject.add('destructive', `kill signals a whole group of processes: ${value}`);
-  else if (isForeign(subject, value)) subject.add('destructive', `kill signals a process of others: ${value}`);
+  if (/^-\d+$/.test(value)) subject.does('signals a whole group of processes', value);
+  else if (isForeign(subject, value)) subject.does('signals a process of others', value);
 }
 
 /** Whether a number is not that of a process that the session has started, as far as these are known. */

@@ -1,5 +1,6 @@
 import type { AnalysisContext } from '../words/analysis-context.js';
 import { type Assignment, UNKNOWN } from '../words/argument.js';
+import { statedFinding } from '../effects.js';
 import { kindOf } from '../path-kinds.js';
 import { resolvePath } from '../paths.js';
 import type { CommandAnalysis } from './command-analysis.js';
@@ -112,7 +113,7 @@ const VARIABLE_RULES: readonly VariableRule[] = [
 export function noteVariable(name: string, inquiry: AnalysisContext): void {
   const rule = ruleOf(name, inquiry);
   if (!rule) return;
-  inquiry.note(rule.class, `${name} ${rule.what}`);
+  inquiry.noteFinding(statedFinding(rule.class, name, rule.what, false));
   inquiry.noteNamesChange();
 }
 
@@ -136,7 +137,7 @@ function judgeAssignment(subject: CommandAnalysis, assignment: Assignment): void
   if (value !== undefined) judgeValue(subject, name, value);
   const effect = effectOf(subject, assignment);
   if (!effect) return;
-  subject.addSideEffect(effect.class, `${name} ${effect.what}`);
+  subject.states(effect.class, name, effect.what, false);
   if (!isPrefix) subject.inquiry.noteNamesChange();
   if (value !== undefined && SHELL_TEXT.test(name)) subject.inquiry.judgeText(value, subject.scope);
 }
@@ -193,5 +194,5 @@ function judgeTemporaryPlace(subject: CommandAnalysis, name: string, value: stri
   const { inquiry, scope } = subject;
   const kinds = resolvePath(value, scope.directories).map((path) => kindOf(path, inquiry.facts));
   if (kinds.some((kind) => kind === 'system' || kind === 'startup' || kind === 'protected'))
-    subject.addSideEffect('persistence', `${name} puts temporary files into a system directory: ${value}`);
+    subject.causes('puts temporary files into a system directory', value, name);
 }

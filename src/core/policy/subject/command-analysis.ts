@@ -1,4 +1,5 @@
 import type { CommandClass, Directory, JudgedCommand, Loss, TakenWord, TypedLanguage } from '../model.js';
+import { type Effect, findingOf, statedFinding, WRITING } from '../effects.js';
 import {
   type AnalysisFacts,
   containsSecret,
@@ -15,7 +16,6 @@ import {
   seeksSecrets,
   targetOf,
   type TreeFilter,
-  WRITING,
 } from '../path-kinds.js';
 import { baseName, isWithin, resolvePath } from '../paths.js';
 import { type AnalysisContext, Findings, patternOf } from '../words/analysis-context.js';
@@ -64,22 +64,21 @@ function judgeRemoval(
 ): void {
   const { facts } = subject.inquiry;
   if (isRecursive && isEssential(path, argument, facts))
-    subject.addFatal(`${what} a directory on which everything depends: ${path}`);
-  else if (isRawDevice(path)) subject.addFatal(`${what} a disk: ${path}`);
+    subject.does('a directory on which everything depends', path, what);
+  else if (isRawDevice(path)) subject.does('a disk', path, what);
   else if (argument.isSample && isWithin(path, TEMPORARY))
-    subject.add('write', `${what} a temporary file that it has created`);
-  else if (!isRecursive && isScratchFile(path, facts, argument.isGlob))
-    subject.add('write', `${what} a scratch file: ${path}`);
+    subject.does('a temporary file that it has created', '', what);
+  else if (!isRecursive && isScratchFile(path, facts, argument.isGlob)) subject.does('a scratch file', path, what);
   else subject.addDeleted(`${what} ${path}`, path, argument);
   const { class: commandClass, what: place } = WRITING[kindOfEntry(path, facts)];
-  if (commandClass === 'persistence') subject.add('persistence', `${place}: ${path}`);
+  if (commandClass === 'persistence') subject.states('persistence', `${place}:`, path);
 }
 
-/** The reason of a finding about a removed path that is known only at run time. */
-function describeUnknownRemoval({ shape, text }: Argument, what: string): string {
+function judgeUnknownRemoval(subject: CommandAnalysis, { shape, text }: Argument, what: string): void {
   const hasNoKnownName = shape.replaceAll(UNKNOWN, '').replace(/^\/*(?:\*|\.)?\/*$/, '') === '';
-  const empty = hasNoKnownName && shape.includes('/') ? ', and is / if its unknown part is empty' : '';
-  return `${what} a path that is known only at run time${empty}: ${shorten(text)}`;
+  const mayBeRoot = hasNoKnownName && shape.includes('/');
+  const unknown = 'a path that is known only at run time';
+  subject.causes(mayBeRoot ? `${unknown}, and is / if its unknown part is empty` : unknown, shorten(text), what);
 }
 
 /** Whether deleting the directory entry would break the machine. */
@@ -130,8 +129,24 @@ export class CommandAnalysis {
     return this.#findings.has(commandClass);
   }
 
-  add(commandClass: CommandClass, reason: string): void {
-    this.#findings.add({ class: commandClass, reason, isOfProgram: true });
+  /**
+   * Adds an effect of the program.
+   * @param it what has the effect
+   */
+  does(effect: Effect, what?: string, it = this.program ?? 'it'): void {
+    this.#findings.add(findingOf(effect, it, what));
+  }
+
+  /**
+   * Adds an effect of the surroundings of the program, or of something unknown. No rule that allows the program covers it.
+   */
+  causes(effect: Effect, what?: string, it = this.program ?? 'it'): void {
+    this.#findings.add(findingOf(effect, it, what, false));
+  }
+
+  /** Adds an effect that an entry or a rule states: see `statedFinding`. */
+  states(...stated: Parameters<typeof statedFinding>): void {
+    this.#findings.add(statedFinding(...stated));
   }
 
   /** Adds a finding about changes to files in the workspace that git discards. */
@@ -142,31 +157,18 @@ export class CommandAnalysis {
     this.#findings.add({ class: 'destructive', reason, isOfProgram: true, ...all });
   }
 
-  /**
-   * Adds a finding about the surroundings of the program, or about something unknown. No rule that allows the program
-   * covers it.
-   */
-  addSideEffect(commandClass: CommandClass, reason: string): void {
-    this.#findings.add({ class: commandClass, reason, isOfProgram: false });
-  }
-
-  /** Adds a finding about damage that cannot be undone. */
-  addFatal(reason: string): void {
-    this.#findings.add({ class: 'destructive', reason, isOfProgram: false, isCatastrophe: true });
-  }
-
   /** Adds a finding if the program executes typed input. */
   addTyping(): void {
     const { program, command, inquiry } = this;
     const known = program === undefined ? undefined : inquiry.programs.entryOf(program)?.typing;
     this.#typed = known && typedLanguage(known, command, inquiry.facts.typing);
     const name = baseName(command.name?.value ?? program ?? '');
-    if (this.#typed) this.add('interactive', `${name} takes typed input that the policy cannot judge`);
+    if (this.#typed) this.does('takes typed input that the policy cannot judge', '', name);
   }
 
   /** Adds a finding about an argument with an unknown value. */
   addUnknown(argument: Argument, what: string): void {
-    this.addSideEffect('obfuscated', `${what} is known only at run time: ${shorten(argument.text)}`);
+    this.causes('is known only at run time', shorten(argument.text), what);
   }
 
   read(argument: Argument): void {
@@ -188,14 +190,14 @@ export class CommandAnalysis {
     if (argument.value === undefined) return;
     for (const path of this.#mayFindSecrets(names) ? this.#pathsOf(argument) : []) {
       if (path !== undefined && containsSecret(path, this.inquiry.facts, seesHidden))
-        this.addSideEffect('exfiltration', `reads a directory in which credentials are: ${path}`);
+        this.causes('reads a directory in which credentials are', path, '');
     }
   }
 
   /** Whether a search for names finds files with credentials where these are; all searches do without names. */
   #mayFindSecrets(names: readonly string[]): boolean {
     const sought = names.find((name) => seeksSecrets(baseName(name)));
-    if (sought !== undefined) this.addSideEffect('exfiltration', `reads files with credentials: ${sought}`);
+    if (sought !== undefined) this.causes('reads files with credentials', sought, '');
     return names.length === 0 || names.some((name) => isSecretName(baseName(name)));
   }
 
@@ -206,7 +208,7 @@ export class CommandAnalysis {
       const { class: commandClass, what } = WRITING[kind];
       const reason = `${what}: ${path === undefined ? shorten(argument.text) : describePath(path, facts)}`;
       if (path !== undefined && isRawDevice(targetOf(path, facts)))
-        this.addFatal(`overwrites a disk or the memory: ${path}`);
+        this.does('overwrites a disk or the memory', path, '');
       else if (kind !== 'harmless') this.#findings.add({ class: commandClass, reason, isOfProgram });
       if (path !== undefined) this.#nameFile(path);
     }
@@ -215,7 +217,7 @@ export class CommandAnalysis {
   #nameFile(path: string): void {
     // A lone dash is no option: most programs take it for standard input or output.
     if (/^-./.test(baseName(path)))
-      this.addSideEffect('obfuscated', `creates a file whose name other programs take for an option: ${path}`);
+      this.causes('creates a file whose name other programs take for an option', path, '');
   }
 
   /**
@@ -227,13 +229,13 @@ export class CommandAnalysis {
     const by = stdin?.kind === 'unknown' ? stdin.what : (this.program ?? 'another command');
     const written = text === undefined ? ({ kind: 'unknown', by } as const) : ({ kind: 'text', text } as const);
     if (this.inquiry.written.wasRun(file, this.scope.directories))
-      this.addSideEffect('obfuscated', `writes a file that the same text runs: ${file.text}`);
+      this.causes('writes a file that the same text runs', file.text, '');
     this.inquiry.written.note(file, this.scope.directories, written);
   }
 
   remove(argument: Argument, what: string, isRecursive: boolean): void {
     for (const path of this.#pathsOf(argument)) {
-      if (path === undefined) this.addSideEffect('destructive', describeUnknownRemoval(argument, what));
+      if (path === undefined) judgeUnknownRemoval(this, argument, what);
       else judgeRemoval(this, path, argument, what, isRecursive);
     }
   }
@@ -290,11 +292,11 @@ export class CommandAnalysis {
   #readPath(path: string, isPattern: boolean): void {
     const { facts, programs } = this.inquiry;
     if (isSecret(path, facts, isPattern)) {
-      const what = facts.files.get(path)?.isKey === true ? 'reads a private key' : 'reads credentials';
-      this.addSideEffect('exfiltration', `${what}: ${describePath(path, facts)}`);
+      const effect = facts.files.get(path)?.isKey === true ? 'reads a private key' : 'reads credentials';
+      this.causes(effect, describePath(path, facts), '');
     }
     if (isRawDevice(path) && !programs.has(this.program ?? '', 'metadata'))
-      this.addSideEffect('exfiltration', `reads a disk or the memory directly, without file permissions: ${path}`);
+      this.causes('reads a disk or the memory directly, without file permissions', path, '');
   }
 
   #pathsOf({ value, isProcess }: Argument): readonly (string | undefined)[] {

@@ -59,7 +59,7 @@ const JUDGES: {
   },
   ExtendedGlob: ({ text }, { inquiry }) => {
     // zsh executes `e:…:` and `+…` in glob qualifiers; in bash these are ordinary patterns.
-    if (inquiry.facts.shell === 'zsh') inquiry.note('obfuscated', `a pattern of zsh may run commands: ${text}`);
+    if (inquiry.facts.shell === 'zsh') inquiry.note('a pattern of zsh may run commands', text);
   },
 };
 
@@ -140,11 +140,11 @@ function judgeIndirection(
   { inquiry }: ExpansionContext,
 ): void {
   if (operation?.type === 'Transform' && operation.operand.value === 'P') {
-    inquiry.note('obfuscated', `the value of a variable is run as a prompt: ${text}`);
+    inquiry.note('the value of a variable is run as a prompt', text);
   } else if (prefix === '!' && operation?.type !== 'Names' && !isListOfKeys(index) && parameter !== '#') {
-    inquiry.note('obfuscated', `the value of a variable is used as a name, whose subscript may run a command: ${text}`);
+    inquiry.note('the value of a variable is used as a name, whose subscript may run a command', text);
   } else if (text.startsWith('${(')) {
-    inquiry.note('obfuscated', `flags of a zsh expansion may run commands: ${text}`);
+    inquiry.note('flags of a zsh expansion may run commands', text);
   }
 }
 
@@ -190,12 +190,9 @@ function judgeInteger(name: string, words: readonly Word[], context: ExpansionCo
 }
 
 const noteEvaluated = (what: string, { inquiry }: ExpansionContext): void => {
-  inquiry.note(
-    'obfuscated',
-    `arithmetic evaluates a value that is known only at run time, and may run a command: ${what}`,
-  );
+  inquiry.note('arithmetic evaluates a value that is known only at run time, and may run a command', what);
 };
 
 const noteHidden = (text: string, { inquiry }: ExpansionContext): void => {
-  inquiry.note('obfuscated', `a subscript may run a command: ${text}`);
+  inquiry.note('a subscript may run a command', text);
 };

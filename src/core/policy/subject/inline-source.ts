@@ -24,12 +24,12 @@ const EVALUATES = /\b(?:exec|execfile|eval|instance_eval|class_eval|compile|Func
  * @param source undefined when its text is known only at run time
  */
 export function judgeSource(subject: CommandAnalysis, source: string | undefined, label: string): void {
-  if (source === undefined) subject.add('obfuscated', `${label} runs code that is known only at run time`);
+  if (source === undefined) subject.does('runs code that is known only at run time', '', label);
   else if (subject.command.stdin !== undefined && EVALUATES.test(source))
-    subject.add('obfuscated', `${label} may run code that it reads from its input`);
+    subject.does('may run code that it reads from its input', '', label);
   else if (FETCHES_CODE.test(source) && RUNS_VALUE.test(source))
-    subject.add('obfuscated', `${label} may run code that it fetches or decodes`);
-  else subject.add('execute', `${label} runs code from its arguments`);
+    subject.does('may run code that it fetches or decodes', '', label);
+  else subject.does('runs code from its arguments', '', label);
   if (source !== undefined) judgeVisibleEffects(subject, source);
 }
 
@@ -124,7 +124,7 @@ export function judgeWrittenScript(subject: CommandAnalysis, label: string, scri
   inquiry.written.noteRun(script, scope.directories);
   if (written?.kind === 'text') inquiry.judgeText(written.text, { ...scope, stdin: undefined });
   else if (written?.kind === 'unknown')
-    subject.addSideEffect('obfuscated', `${label} runs a file that ${written.by} has written: ${script.text}`);
+    subject.causes('runs a file that {what}', `${written.by} has written: ${script.text}`, label);
 }
 
 /** Judges a program that is called by a path that the same text has written: it may be a copy of another program. */
@@ -148,21 +148,16 @@ export function judgeFetchedScript(subject: CommandAnalysis, script: Argument): 
   const written = inquiry.written.find(script, scope.directories);
   const isForeign = (by: string) => inquiry.programs.has(by, 'fetches') || DECODERS.test(by);
   if (written?.kind === 'unknown' && isForeign(written.by))
-    subject.addSideEffect(
-      'obfuscated',
-      `${subject.program ?? 'it'} runs a file that ${written.by} has written: ${script.text}`,
-    );
+    subject.causes('runs a file that {what}', `${written.by} has written: ${script.text}`);
   else if (written?.kind === 'text') judgeSource(subject, written.text, subject.program ?? 'it');
 }
 
 /** `deno run` and `bun run`: the script may be their input, or be fetched from another machine. */
 export function judgeScriptAddress(subject: CommandAnalysis): void {
-  const label = subject.program ?? 'it';
   for (const { shape, value } of subject.args) {
-    if (isInputName(value) && subject.command.stdin)
-      subject.add('obfuscated', `${label} runs code from its input, which cannot be judged`);
-    if (/^(?:https?|jsr|npm):/.test(shape)) subject.add('network', `${label} fetches a program and runs it: ${shape}`);
-    if (/^https?:/.test(shape)) subject.add('obfuscated', `${label} runs code from another machine: ${shape}`);
+    if (isInputName(value) && subject.command.stdin) subject.does('runs code from its input, which cannot be judged');
+    if (/^(?:https?|jsr|npm):/.test(shape)) subject.does('fetches a program and runs it', shape);
+    if (/^https?:/.test(shape)) subject.does('runs code from another machine', shape);
   }
 }
 

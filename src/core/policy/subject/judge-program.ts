@@ -14,7 +14,7 @@ import {
 } from './options.js';
 import type { OptionSpec, ParsedArguments, ProgramCall, ProgramSpec, WordRule } from './program-spec.js';
 import { outputOf } from './read-command.js';
-import { addEffect, judgeOperands, judgeOption, takeOptions } from './roles.js';
+import { judgeOperands, judgeOption, takeOptions } from './roles.js';
 
 /** Options of many programs with which the input names the files that they read. */
 const NAMED_BY_INPUT = /^(?:--files0?-from(?:=|$)|--stdin-paths$|-@$)/;
@@ -69,8 +69,7 @@ function judgeWord(subject: CommandAnalysis, rule: WordRule, { args, operands }:
   const isThere = pattern === 'input' ? subject.command.stdin !== undefined : word !== undefined;
   if (isThere === isAbsent) return;
   const { program = 'it' } = subject;
-  addEffect(
-    subject,
+  subject.states(
     effect,
     '',
     reason.replace('{it}', program).replace('{word}', () => word?.text ?? ''),
@@ -93,7 +92,7 @@ function judgeOptions(subject: CommandAnalysis, spec: ProgramSpec, parsed: Parse
 /** An option of a program that reads may name another program, as `--diff-program` of diff3. */
 function judgeUnknownOptions(subject: CommandAnalysis, { options }: ParsedArguments, label: string): void {
   const unknown = options.find((option) => option.spec === undefined && isUnknownReadingOption(option.name));
-  if (unknown) subject.add('execute', `${label} has an option that is not known: ${unknown.name}`);
+  if (unknown) subject.does('has an option that is not known', unknown.name, label);
 }
 
 /** Judges the likeliest subcommand, and every other word that may be one if it is known. */
@@ -134,7 +133,7 @@ function judgeSubcommand(
 /** Adds the minimum finding of the program, unless a finding of that class exists. */
 function report(subject: CommandAnalysis, spec: ProgramSpec, label: string): void {
   if (spec.class !== 'read' && (spec.class === 'fatal' || !subject.hasFound(spec.class)))
-    addEffect(subject, spec.class, label, spec.reason);
+    subject.states(spec.class, label, spec.reason);
 }
 
 const OF_OWN_RULES = 'an operand, judged by rules of this program alone';
@@ -228,7 +227,7 @@ export function judgeVerbs(subject: CommandAnalysis): void {
   for (const { name, rest } of subcommandsIn(args, {})) {
     const [next] = OTHER_VERB.test(name.shape) ? [] : rest;
     const verb = [name, next].find((word) => word?.value !== undefined && DESTROYING.test(word.value));
-    if (verb) subject.add('destructive', `${program} may destroy something: ${verb.text}`);
+    if (verb) subject.does('may destroy something', verb.text);
   }
 }
 
@@ -293,6 +292,6 @@ function judgeInput(subject: CommandAnalysis, target: Argument): void {
   const { value } = target;
   subject.take(`<${target.text}`, 'the standard input');
   if (value?.startsWith('/dev/tcp/') === true || value?.startsWith('/dev/udp/') === true)
-    subject.addSideEffect('network', `opens a connection: ${value}`);
+    subject.causes('opens a connection', value, '');
   else subject.read(target);
 }

@@ -1,10 +1,7 @@
-import type { CommandClass } from '../model.js';
+import type { EffectClass } from '../effects.js';
 import type { Argument } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
 import { type OperandRoles, type Role, ROLES } from './roles.js';
-
-/** Class of an effect; one that is `fatal` is destructive, and cannot be undone. */
-export type EffectClass = CommandClass | 'fatal';
 
 export interface OptionSpec {
   /** Class of the command with this option. */

@@ -1,11 +1,10 @@
-import type { CommandClass } from '../model.js';
 import { isTrustedPlace, kindOf } from '../path-kinds.js';
 import { baseName, resolvePath } from '../paths.js';
 import { type Argument, literal } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
 import { judgeSource } from './inline-source.js';
 import { isHarmlessValue, tailOf } from './options.js';
-import type { EffectClass, GivenOption, OptionSpec, ProgramCall } from './program-spec.js';
+import type { GivenOption, OptionSpec, ProgramCall } from './program-spec.js';
 
 /** What a value of an option or an operand is for its program. */
 export interface Role {
@@ -91,14 +90,14 @@ export const ROLES = {
     takenFor: 'code that cannot be judged',
     risk: 'executes',
     judge: (subject, _word, label) => {
-      subject.add('obfuscated', `${label} runs code that cannot be judged`);
+      subject.does('runs code that cannot be judged', '', label);
     },
   },
   // Unlike `code`, an unknown word is not taken for an option with such a value.
   program: {
     takenFor: 'a program that is started',
     judge: (subject, _word, label) => {
-      subject.add('obfuscated', `${label} runs a program that the option names`);
+      subject.does('runs a program that the option names', '', label);
     },
   },
   mount: { takenFor: 'files that a container gets', judge: judgeMount },
@@ -135,7 +134,7 @@ function judgeMount(subject: CommandAnalysis, word: Argument, label: string): vo
   const [source] = word.value?.split(':') ?? [];
   const isNamed = source !== undefined && /^\w[\w.-]*$/.test(source);
   if (isNamed || (source !== undefined && isOwn(subject, literal(source)))) return;
-  subject.add('privilege', `${label} gives a container access to files of this machine`);
+  subject.does('gives a container access to files of this machine', '', label);
 }
 
 export function isOwn({ inquiry, scope }: CommandAnalysis, { value }: Argument): boolean {
@@ -150,30 +149,7 @@ const KNOWN_INDEX =
 /** Packages of another index run code of its owner. */
 export function judgeIndex(subject: CommandAnalysis, { shape }: Argument): void {
   if (!KNOWN_INDEX.test(shape))
-    subject.add('obfuscated', `installs packages from another index, whose owner can run code: ${shape}`);
-}
-
-/** What a program of a class does, where its entry has no other reason. */
-const CLASS_DESCRIPTIONS: Readonly<Partial<Record<CommandClass, string>>> = {
-  write: 'changes files',
-  execute: 'runs a program',
-  network: 'uses the network',
-  destructive: 'deletes or ends something',
-  privilege: 'changes the whole machine',
-  persistence: 'changes what runs later',
-  exfiltration: 'sends data away',
-  obfuscated: 'cannot be judged',
-};
-
-/** Adds the effect that an entry states, described by its reason or its class. */
-export function addEffect(
-  subject: CommandAnalysis,
-  effect: EffectClass,
-  label: string,
-  reason: string | undefined,
-): void {
-  if (effect === 'fatal') subject.addFatal(`${label} ${reason ?? ''}`.trim());
-  else subject.add(effect, `${label} ${reason ?? CLASS_DESCRIPTIONS[effect] ?? ''}`.trim());
+    subject.does('installs packages from another index, whose owner can run code', shape, '');
 }
 
 /**
@@ -187,7 +163,7 @@ export function judgeOption(
   value: Argument | undefined,
 ): void {
   if (isHarmlessValue(option, value)) return;
-  if (option.class) addEffect(subject, option.class, label, option.reason);
+  if (option.class) subject.states(option.class, label, option.reason);
   if (value) option.value?.judge?.(subject, value, label);
 }
 
@@ -333,6 +309,6 @@ function judgePlace(subject: CommandAnalysis, place: Argument): void {
   const { inquiry, scope } = subject;
   for (const path of place.value === undefined ? [] : resolvePath(place.value, scope.directories)) {
     if (path !== undefined && isTrustedPlace(path, inquiry.facts, place.isGlob))
-      subject.add('persistence', `changes a file that is executed or trusted later: ${path}`);
+      subject.does('changes a file that is executed or trusted later', path, '');
   }
 }

@@ -1,3 +1,4 @@
+import type { Effect } from '../effects.js';
 import type { CommandClass, Directory, Finding, JudgedCommand, PolicyFacts } from '../model.js';
 import type { AnalysisFacts } from '../path-kinds.js';
 import { baseName, normalizePath } from '../paths.js';
@@ -15,8 +16,9 @@ export interface AnalysisContext {
   readonly isExhausted: boolean;
   judgeText(text: string, scope: Scope): void;
   judgeCommand(command: SimpleCommand, scope: Scope): void;
-  note(commandClass: CommandClass, reason: string): void;
-  noteCatastrophe(reason: string): void;
+  /** Adds a finding that belongs to no single command; `it` is what has the effect, if that has a name. */
+  note(effect: Effect, what?: string, it?: string): void;
+  noteFinding(finding: Finding): void;
   /** Records that the parser cannot read the text or a part of it. */
   noteUnparsable(message: string): void;
   /** Counts a syntax node; false when the limit is exceeded. */
