@@ -153,8 +153,8 @@ interface Draft {
   readonly subcommands: Record<string, ProgramSpec>;
   readonly words: WordRule[];
   readonly spec: { -readonly [K in keyof ProgramSpec]?: ProgramSpec[K] };
-  readonly facts: { -readonly [K in keyof ProgramEntry]?: ProgramEntry[K] };
-  readonly traits: { readonly traits: readonly ProgramTrait[]; readonly names: readonly string[] | undefined }[];
+  /** What the entry says of all its names, or of some of them. */
+  readonly facts: { readonly fact: Partial<ProgramEntry>; readonly names: readonly string[] | undefined }[];
   runs?: Partial<WrapperSpec>;
 }
 
@@ -188,7 +188,7 @@ class EntryReader {
   #readEntry(line: Line, labels: readonly string[], outerRoles: string): ProgramSpec | undefined {
     const [, , operands = outerRoles, effectClass, reason] = line.head ?? [];
     const roles = this.#operandsIn(line, operands);
-    const draft: Draft = { options: {}, subcommands: {}, words: [], spec: {}, facts: {}, traits: [] };
+    const draft: Draft = { options: {}, subcommands: {}, words: [], spec: {}, facts: [] };
     for (const inner of this.#withIncluded(line)) this.#readLine(inner, draft, labels, operands);
     const effect = {
       class: effectClass as CommandClass,
@@ -204,12 +204,13 @@ class EntryReader {
     return spec;
   }
 
-  #record(line: Line, labels: readonly string[], { facts, traits: drafts }: Draft, entry: Partial<ProgramEntry>): void {
+  #record(line: Line, labels: readonly string[], { facts }: Draft, entry: Partial<ProgramEntry>): void {
     this.#groups.push(labels);
     for (const label of labels) {
       if (this.#entries.has(label)) fail(line, `is a second entry of ${label}`);
-      const traits = drafts.flatMap(({ traits: all, names }) => (names?.includes(label) === false ? [] : all));
-      this.#entries.set(label, { ...facts, traits, ...entry });
+      const own = facts.flatMap(({ fact, names }) => (names?.includes(label) === false ? [] : fact));
+      const traits = own.flatMap((fact) => fact.traits ?? []);
+      this.#entries.set(label, Object.assign({}, ...own, entry, { traits }) as ProgramEntry);
     }
   }
 
@@ -302,9 +303,10 @@ class EntryReader {
 
   #readFact(line: Line, draft: Draft, fact: string, rest: string): void {
     if (fact === 'rule') draft.spec.judge = this.#ruleOf(line, 'judges', rest);
-    else if (fact === 'typed') draft.facts.typing = this.#typingIn(line, rest, draft);
+    else if (fact === 'typed')
+      draft.facts.push(factOfSome(rest, (text) => ({ typing: this.#typingIn(line, text, draft) })));
     else if (fact === 'e.g.') this.#examples.push(...rest.split('; ').map((example) => exampleIn(line, example)));
-    else if (isNamed(fact)) Object.assign(draft.facts, { [fact]: this.#ruleOf(line, fact, rest) });
+    else if (isNamed(fact)) draft.facts.push({ fact: { [fact]: this.#ruleOf(line, fact, rest) }, names: undefined });
     else FACTS[fact]?.(draft, rest, line);
   }
 
@@ -344,16 +346,21 @@ const FACTS: Readonly<Record<string, (draft: Draft, rest: string, line: Line) =>
     draft.runs = wrapperIn(line, rest);
   },
   shows: (draft, rest, line) => {
-    draft.facts.showing = showingIn(line, rest);
+    draft.facts.push(factOfSome(rest, (text) => ({ showing: showingIn(line, text) })));
   },
   when: (draft, rest, line) => {
     draft.words.push(wordRuleIn(line, rest));
   },
   is: (draft, rest) => {
-    const [traits = '', names] = rest.split(' of ');
-    draft.traits.push({ traits: traits.split(' ') as ProgramTrait[], names: names?.split(' ') });
+    draft.facts.push(factOfSome(rest, (text) => ({ traits: text.split(' ') as ProgramTrait[] })));
   },
 };
+
+/** A fact about all names of an entry, or about those that follow `of`. */
+function factOfSome(text: string, read: (fact: string) => Partial<ProgramEntry>): Draft['facts'][number] {
+  const [fact = '', names] = text.split(' of ');
+  return { fact: read(fact), names: names?.split(' ') };
+}
 
 const isNamed = (fact: string): fact is 'prints' | 'lists' | 'finds' | 'enters' =>
   /^(?:prints|lists|finds|enters)$/.test(fact);

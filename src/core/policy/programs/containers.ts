@@ -94,10 +94,11 @@ podman <text>: execute
   typed code rule container
   is runnable
   e.g. podman unshare ls: execute; podman exec c ls: execute; podman run -it i sh: interactive
-crictl multipass <text>: execute
+crictl multipass lxc incus <text>: execute
   rm rmi rmp remove delete destroy undefine purge: destructive
   like %exec
-  e.g. crictl exec c ls: execute; crictl x: execute
+  typed code rule instance of lxc incus
+  e.g. crictl exec c ls: execute; crictl x: execute; lxc shell x: interactive; lxc exec c ls: interactive
 ctr virsh <text>: execute
   rm rmi rmp remove delete destroy undefine purge: destructive
   e.g. ctr x: execute
@@ -107,11 +108,6 @@ vagrant <text>: execute
     runs bare network
     -c --command = shell
   e.g. vagrant destroy: destructive; vagrant ssh -c 'rm x': destructive
-lxc incus <text>: execute
-  rm rmi rmp remove delete destroy undefine purge: destructive
-  like %exec
-  typed code rule instance
-  e.g. lxc shell x: interactive; lxc exec c ls: interactive
 kubectl oc <text>: persistence changes a cluster
   like %cluster
   get describe logs explain version api-resources api-versions top events diff wait cluster-info options help \

@@ -16,12 +16,10 @@ const ENTRIES = String.raw`
   -separator -nullvalue -newline = text
   unknown words are operands
   rule input
-dropdb dropuser <text>: destructive
-  e.g. dropdb x: destructive
-mysqladmin <text>: destructive
+dropdb dropuser mysqladmin <text>: destructive
   shows any status|ping|version|extended-status|processlist|variables | -[hPu] ?[\w.-]+ | \
-      --(?:host|port|user)=[\w.-]+
-  e.g. mysqladmin -h x status: read
+      --(?:host|port|user)=[\w.-]+ of mysqladmin
+  e.g. dropdb x: destructive; mysqladmin -h x status: read
 pg_dump pg_dumpall mongodump mysqldump <text>: execute
   -f --file -o --out -r --result-file = write
   -h -p -U -d -u -n -t -F = text
@@ -37,11 +35,13 @@ psql <text>: execute
   typed code unless /^(?:-[AtqXxanES1zwW0]*[cflV]|--(?:command|file|list).*)/
   is runnable
   e.g. psql -c 'select 1': execute; psql: interactive
-mysql mariadb <text>: execute
+mysql mariadb mongosh mongo clickhouse-client cqlsh usql mycli pgcli litecli sqlcmd <text>: execute
   like %client
-  typed code unless /^(?:-[BNsrtvHXE]*[eV]|--execute.*)/
+  typed code unless /^(?:-[BNsrtvHXE]*[eV]|--execute.*)/ of mysql mariadb
+  typed code unless /^--eval|^-f$|\.m?js$/ of mongosh mongo
+  typed code unless /^(?:-[eqf]|--(?:query|execute|file).*)/ of clickhouse-client cqlsh
   is runnable of mysql
-  e.g. mysql: interactive
+  e.g. mysql: interactive; mongosh: interactive; clickhouse-client: interactive; usql x: execute
 sqlite3 duckdb <read statement>: execute
   like %client
   -init = code
@@ -49,10 +49,6 @@ sqlite3 duckdb <read statement>: execute
   typed code upto 1
   is runnable of sqlite3
   e.g. sqlite3 x: interactive
-mongosh mongo <text>: execute
-  like %client
-  typed code unless /^--eval|^-f$|\.m?js$/
-  e.g. mongosh: interactive
 redis-cli <text>: execute
   --eval --functions-rdb = code
   --rdb = write
@@ -65,13 +61,6 @@ redis-cli <text>: execute
   typed code upto 0 unless /^-v$|^--(?:scan|stat|bigkeys|memkeys|latency|rdb|pipe|eval|cluster|lru)/
   is runnable
   e.g. redis-cli: interactive
-clickhouse-client cqlsh <text>: execute
-  like %client
-  typed code unless /^(?:-[eqf]|--(?:query|execute|file).*)/
-  e.g. clickhouse-client: interactive
-usql mycli pgcli litecli sqlcmd <text>: execute
-  like %client
-  e.g. usql x: execute
 sqlplus:
   typed code always
   e.g. sqlplus: interactive

@@ -52,10 +52,10 @@ python pypy ipython <text>: execute
   is runnable of python
   is versioned of python pypy
   e.g. ipython -c x: execute; python: interactive
-node nodejs <text>: execute
+node nodejs tsx ts-node <text>: execute
   like %node
   is runnable versioned of node
-  e.g. node -v: execute; node: interactive; node --require ./x: obfuscated
+  e.g. node -v: execute; node: interactive; node --require ./x: obfuscated; tsx x: execute
 deno <text>: execute
   --eval --preload = code
   rule scriptAddress
@@ -64,9 +64,6 @@ deno <text>: execute
     --eval --eval-file = code
   typed code repl ends /^-[eprvVh]|^--(?:eval|print)/ names /^repl$/
   e.g. deno run x: execute; deno repl: interactive
-tsx ts-node <text>: execute
-  like %node
-  e.g. tsx x: execute
 perl <text>: read
   -I = text
   rule perl
@@ -109,36 +106,26 @@ tclsh wish expect <text>: execute
   typed code repl ends /^-[cf]/ stays /^-i$/
   is versioned of tclsh
   e.g. expect -c x: execute; tclsh: interactive
-ocaml raku clj <text>: execute
+ocaml raku clj crystal nim kotlinc csi gp maxima sage <text>: execute
   -e -eval --eval -c --batch-string = source
   rule interpreter
-  typed code repl ends /^(?:-[ecfgmvh]|--(?:eval|exec|script|main).*)$/ stays /^-i$/
-  e.g. ocaml -e x: execute; ocaml: interactive
-crystal nim kotlinc csi gp maxima sage <text>: execute
-  like ocaml
-  e.g. crystal x: execute
-Rscript erl ghc runghc groovy kotlin osascript jrunscript bb <text>: execute
+  typed code repl ends /^(?:-[ecfgmvh]|--(?:eval|exec|script|main).*)$/ stays /^-i$/ of ocaml raku clj
+  e.g. ocaml -e x: execute; ocaml: interactive; crystal x: execute
+Rscript erl ghc runghc groovy kotlin osascript jrunscript bb R elixir swipl guile racket sbcl clojure scala octave \
+    ghci jshell <text>: execute
   -e -E --eval -eval -g -c = source
   rule interpreter
-  e.g. Rscript -e x: execute
-R <text>: execute
-  like Rscript
-  typed code unless /^(?:-[ef]|--file=.*|CMD)$/
-  e.g. R: interactive
+  typed code unless /^(?:-[ef]|--file=.*|CMD)$/ of R
+  typed code repl ends /^(?:-[ecfgmvh]|--(?:eval|exec|script|main).*)$/ stays /^-i$/ of elixir swipl guile racket \
+      sbcl clojure scala octave
+  typed code always of ghci jshell
+  e.g. Rscript -e x: execute; R: interactive; elixir x: execute; ghci x: interactive
 julia <text>: execute
   like Rscript
   -J -t -p -L = text
   typed code repl ends /^(?:-[eEvh]|--eval|--print)/ stays /^-i$/
   e.g. julia: interactive
-elixir swipl guile racket sbcl clojure scala octave <text>: execute
-  like Rscript
-  typed code repl ends /^(?:-[ecfgmvh]|--(?:eval|exec|script|main).*)$/ stays /^-i$/
-  e.g. elixir x: execute
-ghci jshell <text>: execute
-  like Rscript
-  typed code always
-  e.g. ghci x: interactive
-awk gawk mawk nawk <awk-program read>: read
+awk gawk mawk nawk original-awk <awk-program read>: read
   -e --source = awk-program
   -f --file -E --exec = awk-script
   -F -v --field-separator --assign = text
@@ -146,12 +133,9 @@ awk gawk mawk nawk <awk-program read>: read
   -d -p -o --dump-variables --profile --pretty-print =? text
   rule dumps
   unknown words are quoted operands
-  typed code script
+  typed code script of awk gawk mawk nawk
   is versioned of awk
-  e.g. awk '{print $1}' x: read; awk -f -: interactive
-original-awk <awk-program read>: read
-  like awk
-  e.g. original-awk x: read
+  e.g. awk '{print $1}' x: read; awk -f -: interactive; original-awk x: read
 gdb <text>: execute
   -ex -x -iex --eval-command --command --batch-silent -o = code unless \
       /^(?:bt|backtrace|where|thread apply all bt|info [a-z ]+|x\/\w+ \S+|list|disassemble|quit|q|run|r|set (?:pagination|confirm) off)(?: full)?$/

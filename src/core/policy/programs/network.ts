@@ -81,17 +81,14 @@ socat <text>: network
   rule socat
   is runnable fetches
   e.g. socat - EXEC:'rm x': obfuscated
-nc ncat netcat <text>: network
+nc ncat netcat telnet <text>: network
   -e -c --exec --sh-exec = shell ! obfuscated connects a program to another machine
   -l --listen ! exfiltration accepts connections from other machines
   rule sender
+  typed code always of telnet
   is runnable of nc ncat
-  is fetches
-  e.g. nc -l 80: exfiltration
-telnet <text>: network
-  like nc
-  typed code always
-  e.g. telnet x: interactive
+  is fetches of nc ncat netcat
+  e.g. nc -l 80: exfiltration; telnet x: interactive
 scp <text>: network
   -S -J -D = shell
   -o -F = text ! obfuscated may run programs
@@ -122,21 +119,14 @@ sftp <text>: network
   typed code unless /^-[bcf]/
   is fetches
   e.g. sftp host: interactive
-ftp <text>: network
+ftp lftp ncftp tftp smbclient <text>: network
   -c -e -f = text ! obfuscated runs commands that cannot be judged
   when input ! obfuscated {it} runs commands that cannot be judged
   rule sender
-  typed code always
-  is fetches
-  e.g. ftp host: interactive
-lftp <text>: network
-  like ftp
-  typed code unless /^-[bcf]/
-  is fetches
-  e.g. lftp -e 'put x' host: obfuscated
-ncftp tftp smbclient <text>: network
-  like ftp
-  e.g. ncftp x: network
+  typed code always of ftp
+  typed code unless /^-[bcf]/ of lftp
+  is fetches of ftp lftp
+  e.g. ftp host: interactive; lftp -e 'put x' host: obfuscated; ncftp x: network
 mail mailx sendmail mutt msmtp swaks <text>: exfiltration sends mail
   e.g. mail x@example.org: exfiltration
 gh glab hub <text>: network
@@ -203,22 +193,18 @@ tailscale <text>: privilege changes the network of the machine
   e.g. tailscale funnel 80: exfiltration
 ngrok cloudflared localtunnel lt bore <text>: exfiltration makes this machine reachable for others
   e.g. ngrok http 80: exfiltration
-ssh: network runs commands on another machine
+ssh autossh: network runs commands on another machine
   runs after 1, joined, elsewhere, sends-input
   like %ssh
-  typed code upto 1 unless /^-[A-Za-z0-9]*[NfWOVQG]/
-  is runnable
-  e.g. ssh host ls: network; ssh host: interactive
+  typed code upto 1 unless /^-[A-Za-z0-9]*[NfWOVQG]/ of ssh
+  is runnable of ssh
+  e.g. ssh host ls: network; ssh host: interactive; autossh host ls: network
 mosh: network runs commands on another machine
   runs after 1, joined, elsewhere, sends-input
   like %ssh
   --ssh --server = text
   typed code upto 1
   e.g. mosh: interactive; mosh host rm x: destructive
-autossh: network runs commands on another machine
-  runs after 1, joined, elsewhere, sends-input
-  like %ssh
-  e.g. autossh host ls: network
 sshpass: network
   runs
   -p -f -d -P = text

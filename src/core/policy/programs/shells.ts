@@ -165,42 +165,27 @@ export const SHELLS: ProgramFamily = {
 };
 
 const EDITOR_ENTRIES = String.raw`
-vi vim nvim view rvim vimdiff <write>: write
+vi vim nvim view rvim vimdiff ex gvim <write>: write
   -c --cmd -S -s -u -U -W -w -l -es --listen = code
   -t -T -i = text
   when /^\+\D/ ! obfuscated an editor runs commands
   rule lineEditor
-  typed code on terminal always
-  e.g. vim --version: write; vim x: interactive
-ex <write>: write
-  like vi
-  typed code always
-  e.g. ex x: interactive; ex -c '!rm x': obfuscated
-gvim <write>: write
-  like vi
-  e.g. gvim x: write
+  typed code on terminal always of vi vim nvim view rvim vimdiff
+  typed code always of ex
+  e.g. vim --version: write; vim x: interactive; ex x: interactive; ex -c '!rm x': obfuscated; gvim x: write
 %emacs: read
   -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
-emacs <write>: execute
+emacs emacsclient kak <write>: execute
   like %emacs
-  typed code on terminal unless /^--?batch$/
-  e.g. emacs x: interactive; emacs --batch --eval x: obfuscated
-emacsclient <write>: execute
-  like %emacs
-  e.g. emacsclient x: execute
-kak <write>: execute
-  like %emacs
-  typed code on terminal always
-  e.g. kak x: interactive
-nano pico micro joe <write>: write
+  typed code on terminal unless /^--?batch$/ of emacs
+  typed code on terminal always of kak
+  e.g. emacs x: interactive; emacs --batch --eval x: obfuscated; emacsclient x: execute; kak x: interactive
+nano pico micro joe ed red <write>: write
   -s --speller -command = shell ! execute
   when input ! obfuscated an editor runs commands from its input
-  typed code on terminal always
-  e.g. nano x: interactive
-ed red <write>: write
-  like nano
-  typed code always
-  e.g. ed x: interactive
+  typed code on terminal always of nano pico micro joe
+  typed code always of ed red
+  e.g. nano x: interactive; ed x: interactive
 jed hx helix:
   typed code on terminal always
 `;

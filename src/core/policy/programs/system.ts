@@ -30,91 +30,50 @@ telinit init <text>: destructive shuts the machine down
 mkfs mke2fs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkswap wipefs \
     blkdiscard <text>: fatal destroys the data on a disk
   e.g. wipefs -a /dev/sda: destructive
-fdisk <text>: destructive changes disks
-  shows first -[lx]|--list(?:-details)? then <word>
-  e.g. fdisk -l /dev/sda: read; fdisk /dev/sda: destructive
-sfdisk <text>: destructive changes disks
-  shows first -[ldJV]|--(?:list|dump|json|verify) then <word>
-  e.g. sfdisk -l: read
-cfdisk gdisk partprobe growpart lvcreate lvextend lvreduce lvremove lvresize vgcreate vgextend vgreduce vgremove \
-    pvcreate pvmove pvremove pvresize sg_format badblocks e2label xfs_growfs xfs_repair <text>: destructive \
-    changes disks
-  e.g. cfdisk x: destructive
-sgdisk <text>: destructive changes disks
-  shows first -[pv]|--print|--verify then <word>
-  e.g. sgdisk -p /dev/sda: read
-parted <text>: destructive changes disks
-  shows exactly (?:-[lm]+|--list|(?:-[sm]+ )*<word> print(?: free| all)?)
-  e.g. parted -l: read
-zpool <text>: destructive changes disks
-  shows first status|list|iostat|history|get then <word> | -[vxHpPLTgil]+ | -o [\w,]+
-  e.g. zpool status -v tank: read
-zfs <text>: destructive changes disks
-  shows first list|get|holds then <word> | -[rHpd]+ | -[ots] [\w,:.-]+
-  e.g. zfs list -t snapshot: read
-btrfs <text>: destructive changes disks
-  shows first filesystem (?:show|df|usage)|subvolume (?:list|show)|device (?:stats|usage) then <word>
-  e.g. btrfs filesystem df /: read
-mdadm <text>: destructive changes disks
-  shows first --(?:detail|examine|query)|-[DEQ] then <word> | --(?:scan|brief|verbose) | -[sbv]+
-  e.g. mdadm --detail /dev/md0: read
-cryptsetup <text>: destructive changes disks
-  shows first status|luksDump|isLuks then <word>
-  e.g. cryptsetup status x: read
-hdparm <text>: destructive changes disks
-  shows any -[IigCtT]+ | /dev/[\w/]+
-  e.g. hdparm -I /dev/sda: read
-nvme <text>: destructive changes disks
-  shows first list(?:-subsys)?|smart-log|id-ctrl|id-ns|error-log then <word>
-  e.g. nvme list: read
-blockdev <text>: destructive changes disks
-  shows any --get\w+ | --report | <word>
-  e.g. blockdev --report: read
-mount <text>: privilege
-  shows any -[lv] | --show-labels | --verbose | (?:-t|--types) [\w,.-]+
-  e.g. mount -t ext4: read; mount -a: privilege
-umount swapoff resize2fs quotacheck fstrim dbus-send gdbus qdbus fsfreeze rtcwake renice modprobe insmod rmmod \
-    depmod kexec setcap setenforce aa-disable <text>: privilege
-  e.g. dbus-send x: privilege; modprobe x: privilege
-swapon <text>: privilege
-  shows any -s | --summary | --show(?:=[\w,]+)? | --(?:noheadings|raw|bytes|verbose)
-  e.g. swapon --show: read
-losetup <text>: privilege
-  shows any -[alnJ]+ | --(?:all|list|noheadings|json|raw) | -O [\w,-]+ | --output[= ][\w,-]+
-  e.g. losetup -a: read
-fsck <text>: privilege
-  shows first -N then <word> | -A | -t \w+
-  e.g. fsck -N /dev/sda1: read
-e2fsck <text>: privilege
-  shows first -n|-fn|-nf|-f -n then <word>
-  e.g. e2fsck -n /dev/sda1: read
-tune2fs <text>: privilege
-  shows first -l then <word>
-  e.g. tune2fs -l /dev/sda1: read
-efibootmgr <text>: privilege
-  shows any -v | --verbose
-  e.g. efibootmgr -v: read
-ipmitool <text>: privilege
-  shows first (?:sdr|sensor|fru)(?: list)?|sel (?:list|elist|info)|chassis (?:power )?status|mc info|lan print \
-      then <name>
-  e.g. ipmitool sdr list: read
-ntpdate <text>: privilege
-  shows first -q then <name>
-  e.g. ntpdate -q host: read
-chronyc <text>: privilege
-  shows first (?:-n )?(?:tracking|sources|sourcestats|activity|ntpdata|serverstats) then -v
-  e.g. chronyc tracking: read
-sudoedit <text>: privilege acts as another user
-  typed code on terminal always
-  e.g. sudoedit x: privilege
-login newgrp sg capsh agetty <text>: privilege acts as another user
-  e.g. login: privilege
-busctl <text>: privilege
-  shows first list|status|tree then <name> | --user | --system | --no-pager
-  e.g. busctl list --no-pager: read
-dmsetup <text>: privilege
-  shows first ls|info|status|table|deps then <name> | --tree | -c
-  e.g. dmsetup ls --tree: read
+fdisk sfdisk cfdisk gdisk partprobe growpart lvcreate lvextend lvreduce lvremove lvresize vgcreate vgextend vgreduce \
+    vgremove pvcreate pvmove pvremove pvresize sg_format badblocks e2label xfs_growfs xfs_repair sgdisk parted zpool \
+    zfs btrfs mdadm cryptsetup hdparm nvme blockdev <text>: destructive changes disks
+  shows first -[lx]|--list(?:-details)? then <word> of fdisk
+  shows first -[ldJV]|--(?:list|dump|json|verify) then <word> of sfdisk
+  shows first -[pv]|--print|--verify then <word> of sgdisk
+  shows exactly (?:-[lm]+|--list|(?:-[sm]+ )*<word> print(?: free| all)?) of parted
+  shows first status|list|iostat|history|get then <word> | -[vxHpPLTgil]+ | -o [\w,]+ of zpool
+  shows first list|get|holds then <word> | -[rHpd]+ | -[ots] [\w,:.-]+ of zfs
+  shows first filesystem (?:show|df|usage)|subvolume (?:list|show)|device (?:stats|usage) then <word> of btrfs
+  shows first --(?:detail|examine|query)|-[DEQ] then <word> | --(?:scan|brief|verbose) | -[sbv]+ of mdadm
+  shows first status|luksDump|isLuks then <word> of cryptsetup
+  shows any -[IigCtT]+ | /dev/[\w/]+ of hdparm
+  shows first list(?:-subsys)?|smart-log|id-ctrl|id-ns|error-log then <word> of nvme
+  shows any --get\w+ | --report | <word> of blockdev
+  e.g. fdisk -l /dev/sda: read; fdisk /dev/sda: destructive; sfdisk -l: read; cfdisk x: destructive; sgdisk -p \
+      /dev/sda: read; parted -l: read; zpool status -v tank: read; zfs list -t snapshot: read; btrfs filesystem df \
+      /: read; mdadm --detail /dev/md0: read; cryptsetup status x: read; hdparm -I /dev/sda: read; nvme list: read; \
+      blockdev --report: read
+mount umount swapoff resize2fs quotacheck fstrim dbus-send gdbus qdbus fsfreeze rtcwake renice modprobe insmod rmmod \
+    depmod kexec setcap setenforce aa-disable swapon losetup fsck e2fsck tune2fs efibootmgr ipmitool ntpdate chronyc \
+    busctl dmsetup sysctl auditctl <text>: privilege
+  shows any -[lv] | --show-labels | --verbose | (?:-t|--types) [\w,.-]+ of mount
+  shows any -s | --summary | --show(?:=[\w,]+)? | --(?:noheadings|raw|bytes|verbose) of swapon
+  shows any -[alnJ]+ | --(?:all|list|noheadings|json|raw) | -O [\w,-]+ | --output[= ][\w,-]+ of losetup
+  shows first -N then <word> | -A | -t \w+ of fsck
+  shows first -n|-fn|-nf|-f -n then <word> of e2fsck
+  shows first -l then <word> of tune2fs
+  shows any -v | --verbose of efibootmgr
+  shows first (?:sdr|sensor|fru)(?: list)?|sel (?:list|elist|info)|chassis (?:power )?status|mc info|lan print then \
+      <name> of ipmitool
+  shows first -q then <name> of ntpdate
+  shows first (?:-n )?(?:tracking|sources|sourcestats|activity|ntpdata|serverstats) then -v of chronyc
+  shows first list|status|tree then <name> | --user | --system | --no-pager of busctl
+  shows first ls|info|status|table|deps then <name> | --tree | -c of dmsetup
+  shows any -[aAneNbX]+ | --(?:all|names|values|ignore) | (?:-r|--pattern) [\w.^$*\\-]+ | (?!-)[\w./*-]+ of sysctl
+  shows exactly -[lsv] of auditctl
+  e.g. mount -t ext4: read; mount -a: privilege; dbus-send x: privilege; modprobe x: privilege; swapon --show: read; \
+      losetup -a: read; fsck -N /dev/sda1: read; e2fsck -n /dev/sda1: read; tune2fs -l /dev/sda1: read; efibootmgr \
+      -v: read; ipmitool sdr list: read; ntpdate -q host: read; chronyc tracking: read; busctl list --no-pager: \
+      read; dmsetup ls --tree: read; sysctl -a: read; auditctl -l: read
+sudoedit login newgrp sg capsh agetty <text>: privilege acts as another user
+  typed code on terminal always of sudoedit
+  e.g. sudoedit x: privilege; login: privilege
 ansible ansible-playbook pssh parallel-ssh pdsh dsh clush salt <text>: obfuscated runs commands on other machines
   e.g. pssh -i x: obfuscated
 tcpdump <text>: privilege
@@ -122,96 +81,48 @@ tcpdump <text>: privilege
   -z = code
   -i -c -r -s -n = text
   e.g. tcpdump -i any: privilege
-sysctl <text>: privilege
-  shows any -[aAneNbX]+ | --(?:all|names|values|ignore) | (?:-r|--pattern) [\w.^$*\\-]+ | (?!-)[\w./*-]+
-  e.g. sysctl -a: read
-auditctl <text>: privilege
-  shows exactly -[lsv]
-  e.g. auditctl -l: read
-iptables ip6tables ebtables arptables <text>: privilege changes the network
+iptables ip6tables ebtables arptables iptables-restore ip6tables-restore nft ufw ip brctl wg wg-quick ifup ifdown \
+    dhclient ipset conntrack firewall-cmd ifconfig route tc iw iwconfig ethtool nmcli networkctl netplan resolvectl \
+    <text>: privilege changes the network
   addr address a link route neigh rule -br show list status: read
     add del delete set change replace flush append: privilege
-  shows any -[LSnvx]+ | --list(?:-rules)? | --numeric | --verbose | --line-numbers | -t \w+ | <name>
-  e.g. arptables: read; ebtables -L: read; ip6tables -L: read; iptables -L -n -v: read
-iptables-restore ip6tables-restore nft ufw ip brctl wg wg-quick ifup ifdown dhclient <text>: privilege changes the \
-    network
-  like iptables
-  e.g. ip link set eth0 up: privilege
-ipset <text>: privilege changes the network
-  like iptables
-  shows first list|-L|--list then <name> | -[nt]
-  e.g. ipset list: read
-conntrack <text>: privilege changes the network
-  like iptables
-  shows any -[LSC] | --(?:dump|stats|count) | -p \w+
-  e.g. conntrack -L: read
-firewall-cmd <text>: privilege changes the network
-  like iptables
-  shows any --state | --version | --permanent | --zone=<name> | --(?:list|get|query|info)-[\w-]+(?:=\S+)?
-  e.g. firewall-cmd --list-all: read
-ifconfig <text>: privilege changes the network
-  like iptables
-  shows exactly (?:-[as]|(?:-[asv] )?<name>)?
-  e.g. ifconfig -a: read
-route <text>: privilege changes the network
-  like iptables
-  shows any -[neve46]+ | --numeric | --extend | -A inet6?
-  e.g. route -n: read
-tc <text>: privilege changes the network
-  like iptables
-  shows exactly (?:-(?:[sdrpnj]|stat(?:istic)?s|details|raw|pretty) )*(?:qdisc|class|filter)(?: \
-      (?:show|list|ls|dev <name>|parent <name>))*
-  e.g. tc -s qdisc show dev eth0: read
-iw <text>: privilege changes the network
-  like iptables
-  shows exactly (?:list|phy|reg get|dev(?: <name> (?:info|link|station dump))?)
-  e.g. iw dev: read
-iwconfig <text>: privilege changes the network
-  like iptables
-  shows exactly (?:<name>)?
-  e.g. iwconfig wlan0: read
-ethtool <text>: privilege changes the network
-  like iptables
-  shows exactly (?:-[iSkgacmTnxlPe] )?<name>
-  e.g. ethtool eth0: read
-nmcli <text>: privilege changes the network
-  like iptables
+  shows any -[LSnvx]+ | --list(?:-rules)? | --numeric | --verbose | --line-numbers | -t \w+ | <name> of iptables \
+      ip6tables ebtables arptables
+  shows first list|-L|--list then <name> | -[nt] of ipset
+  shows any -[LSC] | --(?:dump|stats|count) | -p \w+ of conntrack
+  shows any --state | --version | --permanent | --zone=<name> | --(?:list|get|query|info)-[\w-]+(?:=\S+)? of \
+      firewall-cmd
+  shows exactly (?:-[as]|(?:-[asv] )?<name>)? of ifconfig
+  shows any -[neve46]+ | --numeric | --extend | -A inet6? of route
+  shows exactly (?:-(?:[sdrpnj]|stat(?:istic)?s|details|raw|pretty) )*(?:qdisc|class|filter)(?: (?:show|list|ls|dev \
+      <name>|parent <name>))* of tc
+  shows exactly (?:list|phy|reg get|dev(?: <name> (?:info|link|station dump))?) of iw
+  shows exactly (?:<name>)? of iwconfig
+  shows exactly (?:-[iSkgacmTnxlPe] )?<name> of ethtool
   shows exactly (?:(?:-[tp]|-f \S+) )*(?:(?:general|g|networking|n|radio|r|connection|con|c|device|dev|d)(?: \
-      (?:status|show)(?: <name>)*| wifi list)?)?
-  e.g. nmcli -t con show: read
-networkctl <text>: privilege changes the network
-  like iptables
-  shows exactly (?:(?:list|status|lldp)(?: <name>)*)?
-  e.g. networkctl status: read
-netplan <text>: privilege changes the network
-  like iptables
-  shows first get|status|info then <name>
-  e.g. netplan status: read
-resolvectl <text>: privilege changes the network
-  like iptables
-  shows exactly (?:(?:status|statistics|query|service)(?: <name>)*)?
-  e.g. resolvectl status: read
-useradd adduser usermod userdel deluser groupadd groupmod groupdel chpasswd gpasswd chsh chfn newusers <text>: \
-    persistence changes accounts
-  e.g. useradd x: persistence
-passwd <text>: persistence changes accounts
-  shows exactly (?:-S|--status)(?: <name>| -a| --all)?
-  e.g. passwd -S root: read
-vipw visudo <text>: persistence changes accounts
-  typed code on terminal always
-  e.g. visudo: persistence
+      (?:status|show)(?: <name>)*| wifi list)?)? of nmcli
+  shows exactly (?:(?:list|status|lldp)(?: <name>)*)? of networkctl
+  shows first get|status|info then <name> of netplan
+  shows exactly (?:(?:status|statistics|query|service)(?: <name>)*)? of resolvectl
+  e.g. arptables: read; ebtables -L: read; ip6tables -L: read; iptables -L -n -v: read; ip link set eth0 up: \
+      privilege; ipset list: read; conntrack -L: read; firewall-cmd --list-all: read; ifconfig -a: read; route -n: \
+      read; tc -s qdisc show dev eth0: read; iw dev: read; iwconfig wlan0: read; ethtool eth0: read; nmcli -t con \
+      show: read; networkctl status: read; netplan status: read; resolvectl status: read
+useradd adduser usermod userdel deluser groupadd groupmod groupdel chpasswd gpasswd chsh chfn newusers passwd vipw \
+    visudo <text>: persistence changes accounts
+  shows exactly (?:-S|--status)(?: <name>| -a| --all)? of passwd
+  typed code on terminal always of vipw visudo
+  e.g. useradd x: persistence; passwd -S root: read; visudo: persistence
 crontab <text>: read
   -r ! destructive deletes a schedule
   -u = text
   when no /^-l$/ ! persistence crontab changes what runs later
   is runnable
   e.g. crontab -l: read
-at <text>: persistence runs commands later
-  shows exactly -(?:l|V)(?: -q \w)?
-  is runnable
-  e.g. at -l: read
-batch anacron fcron <text>: persistence runs commands later
-  e.g. batch x: persistence
+at batch anacron fcron <text>: persistence runs commands later
+  shows exactly -(?:l|V)(?: -q \w)? of at
+  is runnable of at
+  e.g. at -l: read; batch x: persistence
 machinectl <text>: privilege controls machines and containers, and starts shells in them
   list status show list-images image-status show-image: read
   typed code rule machine
@@ -227,47 +138,29 @@ systemctl <text>: privilege controls services
       | --state[= ][\w,-]+
   is runnable
   e.g. systemctl status x: read; systemctl --failed --no-pager: read; systemctl enable x: persistence
-service <text>: privilege controls services
-  shows exactly (?:<name> status|--status-all)
-  e.g. service nginx status: read; service nginx restart: privilege
-rc-service <text>: privilege controls services
-  e.g. rc-service x: privilege
-initctl <text>: privilege controls services
-  shows first list|status|version then <name>
-  e.g. initctl list: read
-launchctl <text>: privilege controls services
-  shows first list|print|blame|print-disabled then <word>
-  e.g. launchctl list: read
-supervisorctl <text>: privilege controls services
-  shows first status|avail|pid|version then <word>
-  e.g. supervisorctl status: read
+service rc-service initctl launchctl supervisorctl <text>: privilege controls services
+  shows exactly (?:<name> status|--status-all) of service
+  shows first list|status|version then <name> of initctl
+  shows first list|print|blame|print-disabled then <word> of launchctl
+  shows first status|avail|pid|version then <word> of supervisorctl
+  e.g. service nginx status: read; service nginx restart: privilege; rc-service x: privilege; initctl list: read; \
+      launchctl list: read; supervisorctl status: read
 update-rc.d rc-update a2ensite a2dissite a2enmod a2dismod ldconfig dpkg-reconfigure update-grub grub-install \
-    <text>: persistence
-  e.g. update-rc.d x: persistence
-chkconfig <text>: persistence
-  shows first --list then <name>
-  e.g. chkconfig --list: read; chkconfig x on: persistence
-update-alternatives <text>: persistence
-  shows first --(?:list|display|query|get-selections) then <name>
-  e.g. update-alternatives --display java: read
-timedatectl localectl <text>: privilege
+    chkconfig update-alternatives <text>: persistence
+  shows first --list then <name> of chkconfig
+  shows first --(?:list|display|query|get-selections) then <name> of update-alternatives
+  e.g. update-rc.d x: persistence; chkconfig --list: read; chkconfig x on: persistence; update-alternatives \
+      --display java: read
+timedatectl localectl hostnamectl loginctl hwclock <text>: privilege
   status show list-sessions list-users list-timezones: read
-  shows any --no-pager
-  e.g. localectl: read; timedatectl: read
-hostnamectl <text>: privilege
-  status show list-sessions list-users list-timezones: read
-  shows any --no-pager | --static | --transient | --pretty | --json=\w+
-  e.g. hostnamectl: read; hostnamectl set-hostname x: privilege
-loginctl <text>: privilege
-  status show list-sessions list-users list-timezones: read
-  shows any --no-pager | --no-legend
-  e.g. loginctl: read
-hwclock <text>: privilege
-  status show list-sessions list-users list-timezones: read
-  shows first -r|--show|--get then -v|--verbose | -u|--utc | -l|--localtime
-  e.g. hwclock --show: read
-apt apt-get aptitude yum zypper apk brew snap flatpak emerge xbps-install nix-env port <text>: privilege installs, \
-    changes or removes system packages
+  shows any --no-pager of timedatectl localectl
+  shows any --no-pager | --static | --transient | --pretty | --json=\w+ of hostnamectl
+  shows any --no-pager | --no-legend of loginctl
+  shows first -r|--show|--get then -v|--verbose | -u|--utc | -l|--localtime of hwclock
+  e.g. localectl: read; timedatectl: read; hostnamectl: read; hostnamectl set-hostname x: privilege; loginctl: read; \
+      hwclock --show: read
+apt apt-get aptitude yum zypper apk brew snap flatpak emerge xbps-install nix-env port dnf pacman dpkg rpm <text>: \
+    privilege installs, changes or removes system packages
   -o --option = text ! obfuscated changes settings that may run programs unless \
       /^(?!.*(?:Invoke|Options::|Post|Dir|Proxy|Methods|::Bin|Pager)).*$/i
   -c -t = text
@@ -275,28 +168,16 @@ apt apt-get aptitude yum zypper apk brew snap flatpak emerge xbps-install nix-en
       outdated: read
   update: network
   remove purge autoremove erase uninstall autoclean clean: destructive removes programs
-  is runnable of apt apt-get yum
-  e.g. apt install x: privilege
-dnf <text>: privilege installs, changes or removes system packages
-  like apt
-  shows first history(?: (?:list|info))?|repolist|module list then <word> | --all
-  is runnable
-  e.g. dnf history: read
-pacman <text>: privilege installs, changes or removes system packages
-  like apt
-  shows first -(?:Q[a-z]*|S[si]+) then <word>
-  e.g. pacman -Qi bash: read
-dpkg <text>: privilege installs, changes or removes system packages
-  like apt
+  shows first history(?: (?:list|info))?|repolist|module list then <word> | --all of dnf
+  shows first -(?:Q[a-z]*|S[si]+) then <word> of pacman
   shows first \
       -[lLSspVCcI]|--(?:list|listfiles|search|status|print-avail|verify|audit|contents|info|get-selections|print-architecture|version) \
-      then <word>
-  e.g. dpkg -l: read
-rpm <text>: privilege installs, changes or removes system packages
-  like apt
+      then <word> of dpkg
   shows first -q[a-z]*|--query|-V[a-z]*|--verify then <word> | -[a-z]* | \
-      --(?:all|list|info|last|changelog|requires|provides|scripts|configfiles|docfiles|state|whatprovides|whatrequires|file)
-  e.g. rpm -qa: read
+      --(?:all|list|info|last|changelog|requires|provides|scripts|configfiles|docfiles|state|whatprovides|whatrequires|file) \
+      of rpm
+  is runnable of apt apt-get yum dnf
+  e.g. apt install x: privilege; dnf history: read; pacman -Qi bash: read; dpkg -l: read; rpm -qa: read
 dpkg-divert dpkg-statoverride debconf-set-selections <text>: privilege installs, changes or removes system \
     packages
   e.g. dpkg-divert x: privilege
@@ -359,27 +240,21 @@ gio: execute
   e.g. gio trash x: destructive
 xdg-open open start: execute
   e.g. open x: execute
-screen <text>: obfuscated runs commands on another terminal
-  typed code on terminal unless /^-(?:ls|list|wipe|v|X|Q|[dD]m.*)$/
-  shows exactly -(?:ls|list|v)(?: <name>)?
-  e.g. screen -ls: read; screen: obfuscated
+screen byobu zellij dtach abduco <text>: obfuscated runs commands on another terminal
+  typed code on terminal unless /^-(?:ls|list|wipe|v|X|Q|[dD]m.*)$/ of screen
+  shows exactly -(?:ls|list|v)(?: <name>)? of screen
+  e.g. screen -ls: read; screen: obfuscated; byobu x: obfuscated
 tmux <text>: obfuscated runs commands on another terminal
   -c -f -L -S -T = text
   typed code on terminal rule multiplexer
   shows first ls|list-(?:sessions|windows|panes|clients)|ls[wpc] then -[as] | -t <name>
   e.g. tmux ls: read; tmux: obfuscated
-byobu zellij dtach abduco <text>: obfuscated runs commands on another terminal
-  e.g. byobu x: obfuscated
-sudo doas: privilege acts as another user
+sudo doas run0: privilege acts as another user
   runs variables, directory -D --chdir
   like %sudo
-  typed shell rule asUser
-  is runnable
-  e.g. sudo -i: privilege; sudo ls: privilege
-run0: privilege acts as another user
-  runs variables, directory -D --chdir
-  like %sudo
-  e.g. run0 host ls: privilege
+  typed shell rule asUser of sudo doas
+  is runnable of sudo doas
+  e.g. sudo -i: privilege; sudo ls: privilege; run0 host ls: privilege
 su: privilege acts as another user
   runs no-command
   like %su
