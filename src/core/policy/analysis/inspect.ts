@@ -305,10 +305,9 @@ class Inspector implements AnalysisContext, Inspection {
     return this.#aliases.get(name);
   }
 
-  findFunction(name: string, hasInput: boolean): string | undefined {
-    const own = hasInput ? (this.#ownFunctions.get(name) ?? []) : [];
-    const bodies = [this.#functions.get(name) ?? '', ...own];
-    return bodies.filter((body) => body !== '').join('\n');
+  bodyOf(name: string, ofText: boolean): string {
+    const own = ofText ? (this.#ownFunctions.get(name) ?? []) : [];
+    return [this.#functions.get(name) ?? '', ...own].filter((body) => body !== '').join('\n');
   }
 
   /** A file with credentials that the text names, where it reads a file whose name is not known, may be that one. */
@@ -317,10 +316,6 @@ class Inspector implements AnalysisContext, Inspection {
     const secret = findMentionedSecret(text, this.facts);
     if (secret !== undefined)
       this.note('reads a file that is known only at run time, and names one with credentials', secret);
-  }
-
-  bodyOf(name: string): string {
-    return [this.#functions.get(name) ?? '', ...(this.#ownFunctions.get(name) ?? [])].filter(Boolean).join('\n');
   }
 
   #judgeEnvironment(env: Readonly<Record<string, string>>, scope: Scope): void {

@@ -170,12 +170,12 @@ function judgeOwnName(subject: CommandAnalysis, name: string): void {
   if (scope.expanding.includes(name)) return;
   const inner = { ...scope, expanding: [...scope.expanding, name], stdin: command.stdin };
   if (command.name?.isQuoted !== true) judgeAlias(subject, name, inner);
-  const body = inquiry.findFunction(name, command.stdin !== undefined);
-  if (body !== undefined && body !== '') {
+  const body = inquiry.bodyOf(name, command.stdin !== undefined);
+  if (body !== '') {
     subject.take(name, 'a function, whose text is judged as well');
     inquiry.judgeText(body, inner);
   }
-  const known = command.args.length > 0 ? withArguments(inquiry.bodyOf(name), command.args) : undefined;
+  const known = command.args.length > 0 ? withArguments(inquiry.bodyOf(name, true), command.args) : undefined;
   if (known !== undefined) inquiry.judgeText(known, inner);
 }
 

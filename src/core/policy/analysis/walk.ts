@@ -11,10 +11,9 @@ import {
 } from 'unbash';
 
 import { type Directory, POLICY_LIMITS } from '../model.js';
-import { isSecret, kindOf } from '../path-kinds.js';
 import { judgeEvaluated, judgeExpansion } from '../subject/expansions.js';
 import { outputOf, readCommand, readRedirects } from '../subject/read-command.js';
-import { isOwnName, textsOf } from '../words/saved-state.js';
+import { isOwnName } from '../words/saved-state.js';
 import { type AnalysisContext, directoriesAfter, eitherOf } from '../words/analysis-context.js';
 import {
   literal,
@@ -116,15 +115,7 @@ export class Walk {
     this.#source = source;
     this.#scope = scope;
     this.#inquiry = inquiry;
-    const { facts, programs } = inquiry;
-    const isSpecialFile = (name: string) =>
-      isSecret(`/any/${name}`, facts) || kindOf(`${facts.workspace}/${name}`, facts) !== 'workspace';
-    this.#variables = new Variables(script, {
-      isOwnName: (name: string) => isOwnName(name, inquiry),
-      textsOf: (name: string) => textsOf(name, inquiry),
-      isSpecialFile,
-      programs,
-    });
+    this.#variables = new Variables(script, inquiry);
   }
 
   run(script: ParsedScript): void {

@@ -132,8 +132,7 @@ export function outputOf(
   inquiry: AnalysisContext,
 ): string | undefined {
   if (redirects.length > 0 || name?.value === undefined) return undefined;
-  if (inquiry.findAlias(name.value) !== undefined || (inquiry.findFunction(name.value, true) ?? '') !== '')
-    return undefined;
+  if (inquiry.findAlias(name.value) !== undefined || inquiry.bodyOf(name.value, true) !== '') return undefined;
   return inquiry.programs.entryOf(name.value)?.prints?.(args, stdin);
 }
 

@@ -28,12 +28,10 @@ export interface AnalysisContext {
   noteAlias(name: string, text: string): void;
   findAlias(name: string): string | undefined;
   /**
-   * Body of a function of the session. A function of the text is judged at its definition, so it is only returned if it
-   * gets input.
+   * All bodies of a function of the session, and with `ofText` those that the text defines; empty when there is none. A
+   * function of the text is judged at its definition.
    */
-  findFunction(name: string, hasInput: boolean): string | undefined;
-  /** All bodies of a function of the session or of the text; empty when there is none. */
-  bodyOf(name: string): string;
+  bodyOf(name: string, ofText: boolean): string;
   /** Records that names may have another meaning in the session from here on. */
   noteNamesChange(): void;
 }

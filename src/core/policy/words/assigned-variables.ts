@@ -15,7 +15,8 @@ import {
 
 import { POLICY_LIMITS } from '../model.js';
 import { hasExpansion } from './argument.js';
-import type { NamesContext } from './program-knowledge.js';
+import { textsOf } from './saved-state.js';
+import type { AnalysisContext } from './analysis-context.js';
 
 /** Syntax nodes that the parser reads again at each nesting level. */
 export type NestingNode = Extract<SyntaxNode, { type: (typeof NESTING)[number] }>;
@@ -117,7 +118,7 @@ export class AssignedVariables {
   /** It has a trap, or a function within a function: these may run when the variables of a function are gone. */
   hasLateCode = false;
   readonly #variables = new Map<string, AssignedVariable>();
-  readonly #context: NamesContext;
+  readonly #inquiry: AnalysisContext;
   /** Names of the session whose texts were visited. */
   readonly #called = new Set<string>();
   #depth = 0;
@@ -129,8 +130,8 @@ export class AssignedVariables {
   /** End of the last here-document with expansions, which the shell expands before what follows its operator. */
   #documentEnd = 0;
 
-  constructor(script: ParsedScript, context: NamesContext) {
-    this.#context = context;
+  constructor(script: ParsedScript, inquiry: AnalysisContext) {
+    this.#inquiry = inquiry;
     this.#visit(script, Infinity);
   }
 
@@ -288,7 +289,7 @@ export class AssignedVariables {
 
   /** @param words the words of a command, without redirections; the first is its name */
   #visitProgram(words: readonly CommandArgument[], command: Command, to: number): void {
-    const { programs } = this.#context;
+    const { programs } = this.#inquiry;
     const [name, ...args] = words;
     if (name?.type !== 'Word') return;
     if (hasExpansion(name)) this.isAnySet = true;
@@ -302,7 +303,7 @@ export class AssignedVariables {
 
   /** Visits what a name of the session runs, once. */
   #visitCalled(name: string): void {
-    const texts = this.#context.textsOf(name);
+    const texts = textsOf(name, this.#inquiry);
     if (!texts) this.callsUnknown = true;
     if (!texts || this.#called.has(name)) return;
     this.#called.add(name);

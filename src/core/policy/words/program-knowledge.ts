@@ -63,17 +63,6 @@ export interface VariableRule {
   readonly harmless?: RegExp;
 }
 
-/** What determines the meaning of names in a text. */
-export interface NamesContext {
-  /** Whether a file of this name has a meaning of its own, wherever it is. */
-  readonly isSpecialFile: (name: string) => boolean;
-  /** Whether a program may be an alias, a function or a file here. */
-  readonly isOwnName: (name: string) => boolean;
-  /** The texts that a name runs in the session, of an alias or a function; undefined when the names are not known. */
-  readonly textsOf: (name: string) => readonly string[] | undefined;
-  readonly programs: ProgramCatalog;
-}
-
 /** Directories whose programs have their usual meaning. */
 const STANDARD_DIRECTORY = /^(?:\/usr(?:\/local)?|\/opt\/homebrew)?\/s?bin\/[^/]+$/;
 

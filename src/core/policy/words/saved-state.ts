@@ -281,11 +281,11 @@ function withCalled(command: string, bodies: Map<string, string>): string {
 export function isOwnName(name: string, inquiry: AnalysisContext): boolean {
   const { facts } = inquiry;
   if (facts.areNamesUnknown || facts.isPathChanged) return true;
-  return inquiry.findAlias(name) !== undefined || (inquiry.findFunction(name, true) ?? '') !== '';
+  return inquiry.findAlias(name) !== undefined || inquiry.bodyOf(name, true) !== '';
 }
 
 /** The texts that a name runs in the session, of an alias or a function; undefined when the names are not known. */
 export function textsOf(name: string, inquiry: AnalysisContext): readonly string[] | undefined {
   if (inquiry.facts.areNamesUnknown) return undefined;
-  return [inquiry.findAlias(name) ?? '', inquiry.findFunction(name, true) ?? ''].filter((text) => text !== '');
+  return [inquiry.findAlias(name) ?? '', inquiry.bodyOf(name, true)].filter((text) => text !== '');
 }

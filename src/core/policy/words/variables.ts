@@ -9,9 +9,11 @@ import {
 } from 'unbash';
 
 import type { Directory } from '../model.js';
+import { type AnalysisFacts, isSecret, kindOf } from '../path-kinds.js';
 import { type Assigned, AssignedVariables, IDENTIFIER, isLiteral } from './assigned-variables.js';
 import { type KnownValue, NUMERIC_PARAMETERS, toArguments, type VariableLookup } from './argument.js';
-import type { NamesContext } from './program-knowledge.js';
+import type { AnalysisContext } from './analysis-context.js';
+import { isOwnName } from './saved-state.js';
 
 /** Sample name of a file or directory made by `mktemp`; the real name differs each time. */
 export const TEMPORARY = '/tmp/tmp.XXXXXXXXXX';
@@ -51,14 +53,14 @@ interface Call {
 
 /**
  * Whether a substitution certainly prints numbers.
- * @param isOwnName whether a program may be an alias or a function here
+ * @param isOwn whether a program may be an alias or a function here
  */
-function printsNumbers(script: ParsedScript | undefined, isOwnName: (name: string) => boolean): boolean {
+function printsNumbers(script: ParsedScript | undefined, isOwn: (name: string) => boolean): boolean {
   const parts = pipelineOf(script);
-  const last = callOf(parts.at(-1), isOwnName);
+  const last = callOf(parts.at(-1), isOwn);
   if (!last) return false;
   if (isListed(NUMBER_PRINTERS, last)) return true;
-  const before = callOf(parts.at(-2), isOwnName);
+  const before = callOf(parts.at(-2), isOwn);
   return before !== undefined && isListed(FIRST_COLUMN, last) && isListed(NUMBER_COLUMNS, before);
 }
 
@@ -74,10 +76,10 @@ function pipelineOf(script: ParsedScript | undefined): readonly SyntaxNode[] {
 }
 
 /** Name and arguments of a simple command without assignments; its redirections only choose what is read. */
-function callOf(node: SyntaxNode | undefined, isOwnName: (name: string) => boolean): Call | undefined {
+function callOf(node: SyntaxNode | undefined, isOwn: (name: string) => boolean): Call | undefined {
   if (node?.type !== 'Command') return undefined;
   const { name, prefix, suffix } = node;
-  if (!name || name.parts || isOwnName(name.value)) return undefined;
+  if (!name || name.parts || isOwn(name.value)) return undefined;
   if (prefix.some(({ type }) => type === 'Assignment')) return undefined;
   const words = suffix.flatMap((part) => (part.type === 'Word' ? [part.text] : []));
   return { name: name.value, args: words.join(' ') };
@@ -87,25 +89,25 @@ function callOf(node: SyntaxNode | undefined, isOwnName: (name: string) => boole
 const MAX_LENGTH = 256;
 
 /** The output of a substitution, or a sample of it; undefined when it is unknown. */
-function outputOfSubstitution(text: string, names: NamesContext, lookup: VariableLookup): KnownValue | undefined {
-  const value = printedBy(text, names) ?? echoedBy(text, names, lookup);
+function outputOfSubstitution(text: string, inquiry: AnalysisContext, lookup: VariableLookup): KnownValue | undefined {
+  const value = printedBy(text, inquiry) ?? echoedBy(text, inquiry, lookup);
   return value === undefined ? undefined : { value, isSample: true };
 }
 
 /** A sample of the one plain word that some commands always print. */
-function printedBy(text: string, { isOwnName, programs }: NamesContext): string | undefined {
+function printedBy(text: string, inquiry: AnalysisContext): string | undefined {
   const [program = ''] = /^\w+/.exec(text.slice(2)) ?? [];
-  return isOwnName(program) ? undefined : programs.printedBy(text);
+  return isOwnName(program, inquiry) ? undefined : inquiry.programs.printedBy(text);
 }
 
 /** The output of one command that follows from its words, such as `echo ~/x`. */
-function echoedBy(text: string, { isOwnName, programs }: NamesContext, lookup: VariableLookup): string | undefined {
+function echoedBy(text: string, inquiry: AnalysisContext, lookup: VariableLookup): string | undefined {
   const command = text.length > MAX_LENGTH ? undefined : commandOf(text);
   const name = command?.name;
-  if (!name || name.parts || isOwnName(name.value) || !command.suffix.every(({ type }) => type === 'Word'))
+  if (!name || name.parts || isOwnName(name.value, inquiry) || !command.suffix.every(({ type }) => type === 'Word'))
     return undefined;
   const args = command.suffix.flatMap((word) => (word.type === 'Word' ? toArguments(word, lookup) : []));
-  return programs.entryOf(name.value)?.prints?.(args, undefined)?.replace(/\n+$/, '');
+  return inquiry.programs.entryOf(name.value)?.prints?.(args, undefined)?.replace(/\n+$/, '');
 }
 
 function commandOf(text: string): Command | undefined {
@@ -149,19 +151,19 @@ interface LookupPlace {
  */
 export class Variables {
   readonly #assigned: AssignedVariables;
-  readonly #context: NamesContext;
+  readonly #inquiry: AnalysisContext;
   readonly #values = new Map<Assigned, KnownValue | undefined>();
   /** Variables that may have other values than numbers; undefined until that is asked. */
   #others: Set<string> | undefined;
   /** Position of the expression that is judged, where it was parsed on its own. */
   #place: number | undefined;
 
-  constructor(script: ParsedScript, context: NamesContext) {
-    this.#context = context;
-    this.#assigned = new AssignedVariables(script, context);
+  constructor(script: ParsedScript, inquiry: AnalysisContext) {
+    this.#inquiry = inquiry;
+    this.#assigned = new AssignedVariables(script, inquiry);
   }
 
-  readonly #isOwnName = (name: string): boolean => this.#assigned.functions.has(name) || this.#context.isOwnName(name);
+  readonly #isOwnName = (name: string): boolean => this.#assigned.functions.has(name) || isOwnName(name, this.#inquiry);
 
   /**
    * Returns the lookup of known variables and substitutions at a position of the text.
@@ -171,7 +173,7 @@ export class Variables {
   lookupAt({ position, directories, depth = 0 }: LookupPlace, outer: VariableLookup): VariableLookup {
     const directory = directories.length === 1 ? directories[0] : undefined;
     const lookup: VariableLookup = (name) => {
-      if (/^(?:\$\(|`)/.test(name)) return outputOfSubstitution(name, this.#context, lookup);
+      if (/^(?:\$\(|`)/.test(name)) return outputOfSubstitution(name, this.#inquiry, lookup);
       if (this.#assigned.isAnySet) return undefined;
       if (this.#assigned.get(name)) return this.#textOf(name, position, outer, depth);
       if (name !== 'PWD') return outer(name);
@@ -208,7 +210,7 @@ export class Variables {
 
   /** Computes a value from those known where it was assigned. The directory at that place is not taken into account. */
   #valueOf({ words, kind }: Assigned, outer: VariableLookup, depth: number): KnownValue | undefined {
-    const sample = kind === 'choice' ? sampleOf(words, this.#context) : undefined;
+    const sample = kind === 'choice' ? sampleOf(words, this.#inquiry) : undefined;
     const [word, ...others] = words;
     if (sample || !word || others.length > 0) return sample;
     const isWhole = kind === 'value' || kind === 'local';
@@ -368,11 +370,15 @@ const isPlainName = ({ value, parts }: Word): boolean => !parts && PLAIN_NAME.te
  */
 const PLAIN_PATTERN = /^(?:[A-Za-z0-9_][\w-]*\/)*[\w-]*\*[\w-]*\.\w{1,6}$/;
 
+/** Whether a file of this name has a meaning of its own, wherever it is. */
+const isSpecialFile = (name: string, facts: AnalysisFacts): boolean =>
+  isSecret(`/any/${name}`, facts) || kindOf(`${facts.workspace}/${name}`, facts) !== 'workspace';
+
 /** One of the values that a loop over these words has, as far as it follows from the words. */
-function sampleOf(words: readonly Word[], { isSpecialFile }: NamesContext): KnownValue | undefined {
+function sampleOf(words: readonly Word[], { facts }: AnalysisContext): KnownValue | undefined {
   const [first, ...others] = words;
   if (words.every(isPlainName)) {
-    const word = words.find(({ value }) => isSpecialFile(value)) ?? first;
+    const word = words.find(({ value }) => isSpecialFile(value, facts)) ?? first;
     return word && { value: word.value, isSample: true };
   }
   const isPattern = first !== undefined && others.length === 0 && PLAIN_PATTERN.test(first.text);
