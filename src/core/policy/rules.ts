@@ -61,8 +61,8 @@ export function compileRule(
     if (text.length > MAX_REGEX_TEXT) return 'perhaps';
     return expression.matcher(text).find() ? 'yes' : 'no';
   };
-  const programs = program?.map((pattern) => compileGlob(pattern, false));
-  const argPatterns = args?.map((pattern) => compileGlob(pattern, true));
+  const programs = program?.map((pattern) => compileGlob(pattern, '[^/]'));
+  const argPatterns = args?.map((pattern) => compileGlob(pattern, '.'));
   const paths = path?.map((pattern) => compilePath(pattern, home));
   const rule: PolicyRule = {
     action,
@@ -111,27 +111,19 @@ function matchPath(patterns: readonly RE2JS[], { paths, hasUnknownPaths }: Judge
   return hasUnknownPaths ? 'perhaps' : 'no';
 }
 
-/** `*` matches any text; in paths and programs, within one directory. */
-function compileGlob(pattern: string, crossesSlashes: boolean): RE2JS {
-  const any = crossesSlashes ? '.*' : '[^/]*';
-  const one = crossesSlashes ? '.' : '[^/]';
-  return RE2JS.compile(
-    `(?s)${pattern
-      .replace(/[\\^$.|+()[\]{}]/g, String.raw`\$&`)
-      .replaceAll('*', any)
-      .replaceAll('?', one)}`,
-  );
-}
+/** `*` and `?` match any characters; in paths and programs, all but `/`. Everything else stands for itself. */
+const globSource = (pattern: string, one: '.' | '[^/]'): string =>
+  pattern
+    .replace(/[\\^$.|+()[\]{}]/g, String.raw`\$&`)
+    .replaceAll('*', `${one}*`)
+    .replaceAll('?', one);
+
+const compileGlob = (pattern: string, one: '.' | '[^/]'): RE2JS => RE2JS.compile(`(?s)${globSource(pattern, one)}`);
 
 function compilePath(pattern: string, home: string | undefined): RE2JS {
   const whole = pattern.startsWith('~') ? `${home ?? '/nonexistent'}${pattern.slice(1)}` : pattern;
   const absolute = whole.includes('*') ? whole : normalizePath(whole, '/');
-  const source = absolute.split('**').map((part) =>
-    part
-      .replace(/[\\^$.|+()[\]{}]/g, String.raw`\$&`)
-      .replaceAll('*', '[^/]*')
-      .replaceAll('?', '[^/]'),
-  );
+  const source = absolute.split('**').map((part) => globSource(part, '[^/]'));
   // `/dir/**` also matches the directory itself.
   return RE2JS.compile(`(?s)${source.join('.*').replace(/\/\.\*$/, '(?:/.*)?')}`);
 }
