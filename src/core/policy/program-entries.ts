@@ -116,7 +116,7 @@ const OPTIONS = new RegExp(
   `^(-\\S+(?: -\\S+)*)(?: (=\\??) ([a-z-]+))?( last)?(?: <([a-z. -]+)>)?(?: ! ${EFFECT}(?: (.+?))?)?(?: unless (/.+/i?))?$`,
 );
 const EQUIVALENT = /^([^-]\S*(?: \S+)*) is (\*|\S+)$/;
-const WHEN = new RegExp(`^(no )?(operand|input|/.+/i?) ! ${EFFECT} (.+)$`);
+const WHEN = new RegExp(`^(no )?(operand|process|input(?: named| fetched)?|(input )?(/.+/i?)) ! ${EFFECT} (.+)$`);
 
 /** Reads the entries of a text. Throws an error with the number of the line that it cannot read. */
 export function readEntries(text: string, rules: EntryRules = {}): ProgramEntries {
@@ -427,11 +427,12 @@ function showingIn(line: Line, text: string): RegExp {
 }
 
 function wordRuleIn(line: Line, text: string): WordRule {
-  const [, isAbsent, pattern = '', effect, reason = ''] =
-    WHEN.exec(text) ?? fail(line, 'is not: when [no] operand|input|/PATTERN/ ! CLASS REASON');
+  const [, isAbsent, condition = '', isFed, pattern, effect, reason = ''] =
+    WHEN.exec(text) ?? fail(line, 'is not: when [no] operand|process|input|/PATTERN/ ! CLASS REASON');
   return {
-    pattern: pattern === 'operand' || pattern === 'input' ? pattern : patternIn(pattern),
+    condition: pattern === undefined ? (condition as 'input') : patternIn(pattern),
     isAbsent: isAbsent !== undefined,
+    isFed: isFed !== undefined,
     class: effect as EffectClass,
     reason,
   };

@@ -61,7 +61,7 @@ docker nerdctl <text>: execute
     -t --tag --build-arg --target --platform --label --network --progress -o --output --cache-from --cache-to --secret \
         --ssh --add-host = text
   load import: execute
-    rule load
+    when input fetched ! obfuscated {it} loads an image from another machine
   rm rmi prune kill: destructive
   stop restart pause: destructive stops containers
   image volume network builder buildx manifest context system: execute changes what the machine runs
@@ -188,18 +188,11 @@ const cluster: Takes = (args) => {
 /** lxc and the like: these subcommands start a shell in an instance. */
 const instance: Takes = ([subcommand = '']) => /^(?:shell|console|exec)$/.test(subcommand);
 
-/** `docker load`: an image that comes from another machine. */
-function judgeLoad(subject: CommandAnalysis): void {
-  const { stdin } = subject.command;
-  if (stdin?.kind === 'unknown' && subject.inquiry.programs.has(stdin.what, 'fetches'))
-    subject.does('loads an image from another machine');
-}
-
 export const CONTAINERS: ProgramFamily = {
   name: 'containers',
   entries: ENTRIES,
   rules: {
-    judges: { load: judgeLoad, clusterSecrets: judgeClusterSecrets },
+    judges: { clusterSecrets: judgeClusterSecrets },
     typed: { container, compose: (args, known) => container(['compose', ...args], known), instance, cluster },
   },
   startupPaths: '~/.kube/** ~/.docker/**',

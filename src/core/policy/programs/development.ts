@@ -1,6 +1,5 @@
 import type { ProgramFamily } from '../program-catalog.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
-import { judgeScriptAddress } from '../subject/inline-source.js';
 import { judgeGivenTexts } from '../subject/listed-files.js';
 import { judgeIndex } from '../subject/roles.js';
 import type { ProgramCall } from '../subject/program-spec.js';
@@ -53,7 +52,9 @@ yarn pnpm <text>: execute
 bun <text>: execute
   like %bun
   when /_(?:auth|authToken|password)$/ ! exfiltration {it} prints credentials
-  rule scriptAddress
+  when input named ! obfuscated {it} runs code from its input, which cannot be judged
+  when /^(?:https?|jsr|npm):/ ! network {it} fetches a program and runs it: {word}
+  when /^https?:/ ! obfuscated {it} runs code from another machine: {word}
   ls list ll la root prefix bin -v --version help why explain query: read
   view info outdated audit search show ping whoami fund create init dlx cache install i ci add update up upgrade \
       dedupe link: network
@@ -215,7 +216,9 @@ make gmake <text>: execute
   -C -j -I -o -W -G -B -S = text
   when /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)\+?=/ ! obfuscated make runs its recipes with another shell
   when /=.*\$[({]shell/ ! obfuscated a variable of make runs a command
-  rule make
+  when process ! obfuscated {it} runs the output of another command
+  when input named ! obfuscated {it} runs a makefile from its input
+  rule givenTexts
   typed code script
   e.g. make: execute; make -f -: interactive
 ninja meson bazel task ant scons tox nox <text>: execute
@@ -272,26 +275,15 @@ function judgeSettings(subject: CommandAnalysis, { args }: ProgramCall): void {
   });
 }
 
-/** `make`: a makefile from its input or from another command, and variables that are commands. */
-function judgeMake(subject: CommandAnalysis): void {
-  const { args, command } = subject;
-  if (args.some(({ isProcess }) => isProcess)) subject.does('runs the output of another command');
-  judgeGivenTexts(subject);
-  const isRead = args.some(({ value }) => value === '-f-' || value === '-' || value === '/dev/stdin');
-  if (isRead && command.stdin) subject.does('runs a makefile from its input');
-}
-
 export const DEVELOPMENT: ProgramFamily = {
   name: 'development',
   entries: ENTRIES,
   rules: {
     judges: {
-      scriptAddress: judgeScriptAddress,
       source: judgeSource,
       gem: judgeGem,
       settings: judgeSettings,
       givenTexts: judgeGivenTexts,
-      make: judgeMake,
     },
   },
   variables: [

@@ -28,6 +28,7 @@ git <text>: execute may run an alias
   --exec-path = text ! obfuscated runs other programs
   -p -P -h -v --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs \
       --noglob-pathspecs --icase-pathspecs --no-optional-locks --no-lazy-fetch --no-advice --version --help
+  when /^(?:--\w+=)?ext::/ ! obfuscated git runs a program to reach a repository
   rule git
   status log show rev-parse rev-list ls-files ls-tree cat-file blame annotate describe shortlog name-rev \
       merge-base for-each-ref show-ref var version help count-objects fsck whatchanged range-diff check-ignore \
@@ -127,6 +128,7 @@ git <text>: execute may run an alias
         --name-only --show-names --show-origin --show-scope --bool --int --bool-or-int --bool-or-str --path \
         --expiry-date --no-type --includes --no-includes --fixed-value --all --regexp --append
     -f --file --blob --type -t --default --comment --value --url = text
+    when /extraheader|\.helper$|password|token/i ! exfiltration git config shows or sets credentials
     rule config
   clone fetch pull ls-remote: network
     like %fetch
@@ -163,7 +165,6 @@ const RUNNING_SETTING =
 
 /** Options before git's subcommand: settings for this call. */
 function judgeGit(subject: CommandAnalysis, { args, options }: ProgramCall, spec: ProgramSpec): void {
-  if (args.some(({ shape }) => /^(?:--\w+=)?ext::/.test(shape))) subject.does('runs a program to reach a repository');
   let { directories } = subject.scope;
   subject.noteRepositories(directories);
   for (const { name, value } of options) {
@@ -292,9 +293,7 @@ const CONFIG_VERBS = /^(?:list|get|set|unset|rename-section|remove-section|edit)
 
 /** `git config`: settings that run programs later, or that apply to all repositories. */
 function judgeConfig(subject: CommandAnalysis, call: ProgramCall): void {
-  const { args, operands } = call;
-  if (args.some(({ shape }) => /extraheader|\.helper$|password|token/i.test(shape)))
-    subject.does('shows or sets credentials', '', 'git config');
+  const { operands } = call;
   const verb = verbOf(operands);
   const names = verb === '' ? operands : operands.slice(1);
   const isReading = readsConfig(call, verb, names);

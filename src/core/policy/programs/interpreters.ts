@@ -8,7 +8,6 @@ import {
   isTextEditing,
   isWholeText,
   judgeFetchedScript,
-  judgeScriptAddress,
   judgeVisibleEffects,
 } from '../subject/inline-source.js';
 import { judgeProgram } from '../subject/judge-program.js';
@@ -58,7 +57,9 @@ node nodejs tsx ts-node <text>: execute
   e.g. node -v: execute; node: interactive; node --require ./x: obfuscated; tsx x: execute
 deno <text>: execute
   --eval --preload = code
-  rule scriptAddress
+  when input named ! obfuscated {it} runs code from its input, which cannot be judged
+  when /^(?:https?|jsr|npm):/ ! network {it} fetches a program and runs it: {word}
+  when /^https?:/ ! obfuscated {it} runs code from another machine: {word}
   eval <source text>: execute
   repl: execute
     --eval --eval-file = code
@@ -327,8 +328,7 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|localhost|::1|\[::1\])(?::\d+)?$/;
 
 /** A server that accepts connections from other machines unless it is bound to a local address. */
 function judgeServer(subject: CommandAnalysis): void {
-  if (!subject.args.some(({ shape }) => LOOPBACK.test(shape.replace(/^--(?:bind|host)=/, ''))))
-    subject.does('serves files to other machines');
+  if (!subject.args.some(({ shape }) => LOOPBACK.test(shape))) subject.does('serves files to other machines');
 }
 
 /** Perl as an interpreter. -l, -0, -C and -F take an attached value or none: the next argument may be -e. */
@@ -353,7 +353,6 @@ export const INTERPRETERS: ProgramFamily = {
   rules: {
     judges: {
       interpreter: judgeInterpreter,
-      scriptAddress: judgeScriptAddress,
       perl: judgePerl,
       dumps: judgeDumps,
     },

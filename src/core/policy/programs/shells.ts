@@ -4,7 +4,6 @@ import { SETS_ZSH_NAMES } from '../subject/assignments.js';
 import type { CommandAnalysis } from '../subject/command-analysis.js';
 import { DESCRIPTOR, isInputName, judgeWrittenScript } from '../subject/inline-source.js';
 import { tailOf } from '../subject/options.js';
-import type { ProgramCall } from '../subject/program-spec.js';
 import type { Argument } from '../words/argument.js';
 
 const ENTRIES = String.raw`
@@ -165,14 +164,18 @@ export const SHELLS: ProgramFamily = {
 };
 
 const EDITOR_ENTRIES = String.raw`
-vi vim nvim view rvim vimdiff ex gvim <write>: write
+vi vim nvim view rvim vimdiff gvim <write>: write
   -c --cmd -S -s -u -U -W -w -l -es --listen = code
   -t -T -i = text
   when /^\+\D/ ! obfuscated an editor runs commands
-  rule lineEditor
+  when input /^-[a-zA-Z]*[eE]/ ! obfuscated {it} runs commands from its input
   typed code on terminal always of vi vim nvim view rvim vimdiff
-  typed code always of ex
-  e.g. vim --version: write; vim x: interactive; ex x: interactive; ex -c '!rm x': obfuscated; gvim x: write
+  e.g. vim --version: write; vim x: interactive; gvim x: write
+ex <write>: write
+  like vi
+  when input ! obfuscated {it} runs commands from its input
+  typed code always
+  e.g. ex x: interactive; ex -c '!rm x': obfuscated
 %emacs: read
   -e --eval --execute -l --load -f --funcall --script -x -batch --batch --insert = code
 emacs emacsclient kak <write>: execute
@@ -190,17 +193,10 @@ jed hx helix:
   typed code on terminal always
 `;
 
-/** vi and the like take commands from their input as `ex`. */
-function judgeLineEditor(subject: CommandAnalysis, { args }: ProgramCall): void {
-  const isLineEditor = subject.program === 'ex' || args.some(({ shape }) => /^-[a-zA-Z]*[eE]/.test(shape));
-  if (isLineEditor && subject.command.stdin) subject.does('runs commands from its input');
-}
-
 /** Editors of text: they run commands that are typed, or that their options and input give them. */
 export const EDITORS: ProgramFamily = {
   name: 'editors',
   entries: EDITOR_ENTRIES,
-  rules: { judges: { lineEditor: judgeLineEditor } },
   variables: [
     { names: /^(?:VIMINIT|EXINIT|NVIM_APPNAME)$/, class: 'obfuscated', what: 'makes an interpreter run other code' },
   ],

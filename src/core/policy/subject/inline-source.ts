@@ -152,15 +152,6 @@ export function judgeFetchedScript(subject: CommandAnalysis, script: Argument): 
   else if (written?.kind === 'text') judgeSource(subject, written.text, subject.program ?? 'it');
 }
 
-/** `deno run` and `bun run`: the script may be their input, or be fetched from another machine. */
-export function judgeScriptAddress(subject: CommandAnalysis): void {
-  for (const { shape, value } of subject.args) {
-    if (isInputName(value) && subject.command.stdin) subject.does('runs code from its input, which cannot be judged');
-    if (/^(?:https?|jsr|npm):/.test(shape)) subject.does('fetches a program and runs it', shape);
-    if (/^https?:/.test(shape)) subject.does('runs code from another machine', shape);
-  }
-}
-
 /**
  * A substitution or transliteration that runs no code: no `e` flag, no variables except those of the match, no code in
  * its pattern. Source: perlop(1), perlre(1).

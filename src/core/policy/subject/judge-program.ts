@@ -3,6 +3,7 @@ import { isSecret, kindOf, type PathKind } from '../path-kinds.js';
 import { isWithin, resolvePath } from '../paths.js';
 import { type Argument, literal } from '../words/argument.js';
 import type { CommandAnalysis } from './command-analysis.js';
+import { isInputName } from './inline-source.js';
 import { readNamedFiles } from './listed-files.js';
 import {
   isUnknownReadingOption,
@@ -63,17 +64,34 @@ function withDashes(args: readonly Argument[], options: NonNullable<ProgramSpec[
 }
 
 /** Adds the effect of a word among the arguments, if it is there, or if none is. */
-function judgeWord(subject: CommandAnalysis, rule: WordRule, { args, operands }: ProgramCall): void {
-  const { pattern, isAbsent, class: effect, reason } = rule;
-  const word = pattern instanceof RegExp ? args.find(({ shape }) => pattern.test(shape)) : operands[0];
-  const isThere = pattern === 'input' ? subject.command.stdin !== undefined : word !== undefined;
-  if (isThere === isAbsent) return;
+function judgeWord(subject: CommandAnalysis, rule: WordRule, call: ProgramCall): void {
+  const { isAbsent, isFed, class: effect, reason } = rule;
+  const word = wordFor(subject, rule, call);
+  if ((word !== undefined) === isAbsent || (isFed && !subject.command.stdin)) return;
   const { program = 'it' } = subject;
   subject.states(
     effect,
     '',
     reason.replace('{it}', program).replace('{word}', () => word?.text ?? ''),
   );
+}
+
+/** The word that meets a condition; an empty one stands for an input. */
+function wordFor(
+  { command: { stdin }, inquiry }: CommandAnalysis,
+  { condition }: WordRule,
+  { args, operands, options }: ProgramCall,
+): Argument | undefined {
+  if (condition instanceof RegExp) return args.find(({ shape }) => condition.test(shape));
+  if (condition === 'operand') return operands[0];
+  if (condition === 'process') return args.find(({ isProcess }) => isProcess);
+  const words = [...args, ...options.flatMap(({ value }) => value ?? [])];
+  const isThere =
+    condition === 'input' ||
+    (condition === 'input named'
+      ? words.some(({ value }) => isInputName(value))
+      : stdin?.kind === 'unknown' && inquiry.programs.has(stdin.what, 'fetches'));
+  return stdin && isThere ? literal('') : undefined;
 }
 
 function judgeOptions(subject: CommandAnalysis, spec: ProgramSpec, parsed: ParsedArguments, label: string): void {

@@ -45,9 +45,14 @@ export interface ProgramCall extends ParsedArguments {
 
 /** An effect of a program whose arguments contain a certain word, or none like it. */
 export interface WordRule {
-  /** The first argument that it matches counts, or the first operand; or it is about an input. */
-  readonly pattern: RegExp | 'operand' | 'input';
+  /**
+   * The first argument that it matches counts, or the first operand, or the first argument that is the output of another
+   * command. The others are about an input: any, one that an argument names, or one from another machine.
+   */
+  readonly condition: RegExp | 'operand' | 'process' | 'input' | 'input named' | 'input fetched';
   readonly isAbsent: boolean;
+  /** Whether it has this effect only with an input. */
+  readonly isFed: boolean;
   readonly class: EffectClass;
   /** `{it}` stands for the program, `{word}` for the argument. */
   readonly reason: string;

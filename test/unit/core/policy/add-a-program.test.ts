@@ -59,7 +59,7 @@ it.each([
   ['x: read\n  rule missing', 'names a rule that is not there: missing'],
   ['x: read\n  like missing', 'names no entry that stands before it: missing'],
   ['x: read\n  like x', 'includes itself: like x'],
-  ['x: read\n  when /a ! write b', 'is not: when [no] operand|input|/PATTERN/ ! CLASS REASON'],
+  ['x: read\n  when /a ! write b', 'is not: when [no] operand|process|input|/PATTERN/ ! CLASS REASON'],
   ['x: read\n  shows all', 'is not: shows any|first|exactly'],
   ['x: read\n  typed code maybe', 'has an unknown condition for typed input: maybe'],
   ['x: read\n  e.g. x', 'is not: e.g. COMMAND: CLASS'],
