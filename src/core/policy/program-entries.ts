@@ -306,7 +306,7 @@ class EntryReader {
     else if (fact === 'typed')
       draft.facts.push(factOfSome(rest, (text) => ({ typing: this.#typingIn(line, text, draft) })));
     else if (fact === 'e.g.') this.#examples.push(...rest.split('; ').map((example) => exampleIn(line, example)));
-    else if (isNamed(fact)) draft.facts.push({ fact: { [fact]: this.#ruleOf(line, fact, rest) }, names: undefined });
+    else if (isNamed(fact)) draft.facts.push(factOfSome(rest, (name) => ({ [fact]: this.#ruleOf(line, fact, name) })));
     else FACTS[fact]?.(draft, rest, line);
   }
 

@@ -17,18 +17,12 @@ echo <text>: read
   is builtin unread
   prints echoed
   e.g. echo hello: read
-cd <text>: read
+cd pushd popd <text>: read
   is builtin
-  enters home
+  enters home of cd
+  enters directory of pushd
+  enters unknown of popd
   e.g. cd x: read
-pushd <text>: read
-  is builtin
-  enters directory
-  e.g. pushd x: read
-popd <text>: read
-  is builtin
-  enters unknown
-  e.g. popd x: read
 chdir: read
   runs after 1, elsewhere
   is builtin

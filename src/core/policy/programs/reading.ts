@@ -30,13 +30,10 @@ ps <text>: read
 getent <text>: read
   when /^g?shadow$/ ! exfiltration getent reads credentials
   e.g. getent passwd: read
-grep egrep fgrep: read
+grep egrep fgrep zgrep: read
   rule grep
-  lists grep
+  lists grep of grep egrep fgrep
   e.g. grep x: read
-zgrep: read
-  rule grep
-  e.g. zgrep x y: read
 diff3: read
   --diff-program = program
   e.g. diff3 a b c: read
