@@ -1,4 +1,4 @@
-// Writes what is generated from the code: the pages of docs/reference, the manual page, the completion scripts, the types of the
+// Writes what is generated from the code: the pages of docs/reference, the states of a session, the manual page, the completion scripts, the types of the
 // Python client, and the facts of requests that need no schemas. Reads dist/: build first.
 // Usage: node scripts/generate-docs.mjs [--check]; with --check nothing is written, and the exit code is 1 when a page is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { renderEvents } from './docs/events-page.mjs';
 import { renderManPage } from './docs/man-page.mjs';
 import { renderMetrics } from './docs/metrics-page.mjs';
 import { renderPythonModels, renderPythonRequests } from './docs/python-models.mjs';
+import { renderSessionStates } from './docs/session-states-page.mjs';
 import { renderWarnings } from './docs/warnings-page.mjs';
 import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
 import { renderProtocolDocument } from '../dist/core/descriptions/protocol-page.js';
@@ -31,6 +32,7 @@ const PAGES = {
   'docs/reference/metrics.md': renderMetrics,
   'docs/reference/credentials.md': renderCredentials,
   'docs/reference/conformance.md': renderConformance,
+  'docs/develop/states-of-a-session.md': renderSessionStates,
   'man/shell-adapter.1': renderManPage,
   'completions/shell-adapter.bash': () => renderCompletionScript('bash'),
   'completions/_shell-adapter': () => renderCompletionScript('zsh'),

@@ -205,6 +205,8 @@ export class Command {
   refusedConnections = 0;
   readonly #refused = new RefusedConnections();
   readonly #killed = new Set<number>();
+  /** How often it was sent to a shell: again where the first one ended before it had begun the command. */
+  starts = 0;
   #startedAt: number | undefined;
   #startDate: Date | undefined;
   #endDate: Date | undefined;
@@ -300,6 +302,7 @@ export class Command {
   /** Marks the start: the command has left the queue. */
   start(): void {
     this.lifecycle.enter('started');
+    this.starts += 1;
     this.#startedAt = performance.now();
     this.#startDate = new Date();
   }

@@ -16,6 +16,7 @@ import type { CommandPipes } from '../shell/pipe-pool.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { TerminalFence } from '../shell/terminal-echo.js';
 import { Deferred } from '../system/promises.js';
+import type { SessionLife } from './session-state.js';
 
 /** Grace period after Ctrl-C alone before SIGTERM is sent, in milliseconds. */
 const INTERRUPT_MS = 150;
@@ -254,20 +255,21 @@ export class CommandRun {
   readonly #err: PipeFeed;
   readonly #terminal: TerminalOutput | undefined;
   readonly #reported = new Deferred<'reported' | 'exited'>();
+  readonly #life: SessionLife<CommandRun>;
   /** Created with the first signal: most commands get none. */
   #termination: CommandTermination | undefined;
   /** Aborted at the end of the run: clears its timers. Undefined on the fast path, which has none. */
   #running: AbortController | undefined;
   #quietTimer: NodeJS.Timeout | undefined;
-  #isSettled = false;
   /** The outputs that a process still held when they were last read. */
   #held: readonly PipeFeed[];
   #hasLeftPipes = false;
   #mayLinger = true;
   #survivors: readonly ProcessEntry[] = [];
 
-  constructor(command: Command, options: RunOptions) {
+  constructor(command: Command, options: RunOptions, life: SessionLife<CommandRun>) {
     this.command = command;
+    this.#life = life;
     this.nonce = options.nonce;
     this.#options = options;
     this.#out = new PipeFeed(options.slot.out, command.stdout, this.#noteOutput);
@@ -298,7 +300,7 @@ export class CommandRun {
 
   /** Whether the driver has reported the end, or the shell has exited. */
   get isSettled(): boolean {
-    return this.#isSettled;
+    return !this.#life.isUnderWay(this);
   }
 
   /** Whether the command ran as long as interactive programs do, which may change the terminal's modes. */
@@ -326,8 +328,9 @@ export class CommandRun {
    * result does not wait for filters any longer.
    */
   terminate(reason: EndReason): void {
-    this.#mayLinger &&= !this.#isSettled;
-    if (this.#isSettled || !this.command.requestEnd(reason) || this.#termination?.hasBegun) return;
+    this.#mayLinger &&= !this.isSettled;
+    if (this.isSettled || !this.command.requestEnd(reason) || this.#termination?.hasBegun) return;
+    this.#life.enter({ type: 'ended' });
     this.holdForClient(false);
     this.#toSignal.begin(reason);
   }
@@ -336,7 +339,7 @@ export class CommandRun {
   async signal(signal: SignalName): Promise<ReportedProcess[]> {
     const { shell } = this.#options;
     await this.#toSignal.whenUnderWay();
-    if (this.#isSettled) {
+    if (this.isSettled) {
       this.#mayLinger &&= !ENDING_SIGNALS.has(signal);
       return [];
     }
@@ -350,18 +353,16 @@ export class CommandRun {
 
   /** Releases the resources of a command that has not started. */
   abandon(): void {
-    this.#isSettled = true;
     this.#running?.abort();
     this.#out.release();
     this.#err.release();
   }
 
   /**
-   * Reads the rest of the output after the driver has reported or the shell has exited. When the command is being
+   * Reads the rest of the output once the session is settling: the driver has reported or the shell has exited. When the command is being
    * ended, resolves only after its last process has ended.
    */
   settle(how: 'reported' | 'exited'): Promise<void> | undefined {
-    this.#isSettled = true;
     this.command.lifecycle.enter('reported');
     this.#running?.abort();
     this.#reported.resolve(how);
@@ -407,7 +408,7 @@ export class CommandRun {
 
   /** Called when the command outlives the fast path: only then are streams and timers worth their cost. */
   startMonitoring(): void {
-    if (this.#isSettled) return;
+    if (this.isSettled) return;
     this.#out.listen();
     this.#err.listen();
     const { timeoutMs, noOutputTimeoutMs } = this.command.spec;
@@ -420,7 +421,7 @@ export class CommandRun {
 
   /** Running processes that the command has started; empty once the end has been reported. */
   findUnsettled(): ProcessEntry[] {
-    return this.#isSettled ? [] : this.#find();
+    return this.isSettled ? [] : this.#find();
   }
 
   #timeOutAfter(ms: number, signal: AbortSignal): NodeJS.Timeout {
@@ -452,7 +453,7 @@ export class CommandRun {
       shell,
       killGraceMs,
       reported: this.#reported.promise,
-      isSettled: () => this.#isSettled,
+      isSettled: () => this.isSettled,
       find: this.#find,
     }));
   }

@@ -179,7 +179,6 @@ class FastPathTimer<Run> implements Disposable {
 class WedgeGuard {
   readonly #context: SessionContext;
   #detector: WedgeDetector | undefined;
-  #reason: string | undefined;
 
   constructor(context: SessionContext) {
     this.#context = context;
@@ -214,16 +213,9 @@ class WedgeGuard {
 
   /** Kills an unusable shell; its exit settles the command. */
   giveUp(command: Command, why: string): void {
-    this.#reason ??= why;
+    this.#context.life.enter({ type: 'lost', why });
     command.requestEnd({ status: 'killed', killedBy: 'signal' });
     sendSignal(this.#context.sessionShell.shell.pid, 'SIGKILL');
-  }
-
-  /** Why the shell was found unusable, if it was. Clears the reason. */
-  takeReason(): string | undefined {
-    const reason = this.#reason;
-    this.#reason = undefined;
-    return reason;
   }
 }
 
@@ -245,16 +237,13 @@ export class RunCycle implements Disposable {
   readonly #fastPathTimer = new FastPathTimer<CommandRun>(
     () => this.#context.sessionShell.shell.processes.watchForNew(),
     (run, mayHaveLeft) => {
-      if (run === this.#run && !run.isSettled) {
+      if (!run.isSettled) {
         run.startMonitoring();
         this.wedge.watch(run.command);
       } else if (!mayHaveLeft) return;
       this.#context.listener.onLingering();
     },
   );
-  #run: CommandRun | undefined;
-  /** The command that was taken back last: it is not taken back again. */
-  #takenBack: Command | undefined;
   /** Warnings for the next result about the time before its command. */
   #pendingWarnings: Warning[] = [];
 
@@ -263,14 +252,10 @@ export class RunCycle implements Disposable {
     this.wedge = new WedgeGuard(context);
   }
 
-  /** The command in flight. */
-  get run(): CommandRun | undefined {
-    return this.#run;
-  }
-
   /** The run of a command, in flight or with background jobs that still hold its pipes. */
   runOf(command: Command): CommandRun | undefined {
-    return this.#run?.command === command ? this.#run : this.#jobs.runOf(command);
+    const { run } = this.#context.life;
+    return run?.command === command ? run : this.#jobs.runOf(command);
   }
 
   /** Background jobs of earlier commands. */
@@ -280,8 +265,8 @@ export class RunCycle implements Disposable {
 
   /** Session state and directory for the end of a command. */
   get state(): Pick<CommandEnd, 'sessionState' | 'workingDirectory'> {
-    const { isClosed, sessionShell } = this.#context;
-    return { sessionState: isClosed ? 'closed' : 'alive', workingDirectory: sessionShell.workingDirectory };
+    const { life, sessionShell } = this.#context;
+    return { sessionState: life.isClosed ? 'closed' : 'alive', workingDirectory: sessionShell.workingDirectory };
   }
 
   /** Adds a warning to the next result, for events between two commands. */
@@ -324,9 +309,11 @@ export class RunCycle implements Disposable {
     const onOutput = () => {
       this.wedge.noteActivity();
     };
-    const { killGraceMs } = this.#context.options;
-    this.#run = new CommandRun(command, { shell, slot, killGraceMs, onOutput, ...sent });
-    this.#fastPathTimer.begin(this.#run);
+    const { life, options } = this.#context;
+    const { killGraceMs } = options;
+    const run = new CommandRun(command, { shell, slot, killGraceMs, onOutput, ...sent }, life);
+    life.enter({ type: 'started', run });
+    this.#fastPathTimer.begin(run);
   };
 
   #send(command: Command, slot: CommandPipes): Pick<RunOptions, 'number' | 'nonce' | 'startMarker'> {
@@ -346,10 +333,12 @@ export class RunCycle implements Disposable {
 
   /** Takes a report of the driver. */
   readonly onReport = (report: ShellReport): void => {
-    const run = this.#run;
+    const { life } = this.#context;
+    const { run } = life;
     if (run && report.nonce === 'lost') this.wedge.giveUp(run.command, 'The shell could no longer read its commands');
     // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
     if (run?.nonce !== report.nonce || run.isSettled) return;
+    life.enter({ type: 'reported' });
     this.#context.sessionShell.shell.idleSince = performance.now();
     this.wedge.stop();
     this.#pendingWarnings.push(...noteKernelActions(run.command, this.#context.limitTarget, report.exitCode));
@@ -371,21 +360,21 @@ export class RunCycle implements Disposable {
    * @returns the command, which can run in another shell
    */
   takeBack(): Command | undefined {
-    const run = this.#run;
-    if (!run || run.command.endReason || run.command === this.#takenBack) return undefined;
-    if (!this.#context.sessionShell.shell.requests.takeBack(run.nonce)) return undefined;
-    this.#takenBack = run.command;
+    const { life, sessionShell } = this.#context;
+    const { run } = life;
+    if (!run || run.command.endReason || run.command.starts > 1) return undefined;
+    if (!sessionShell.shell.requests.takeBack(run.nonce)) return undefined;
+    life.enter({ type: 'taken back' });
     run.abandon();
     this.wedge.stop();
-    this.#run = undefined;
     return run.command;
   }
 
   /** Notes what the kernel has done for limits before the shell ended. */
   noteExit(exit: TerminalExit): void {
-    const { limitTarget } = this.#context;
-    if (!this.#run) return;
-    this.#pendingWarnings.push(...noteKernelActions(this.#run.command, limitTarget, exit.signal || exit.exitCode));
+    const { limitTarget, life } = this.#context;
+    if (!life.run) return;
+    this.#pendingWarnings.push(...noteKernelActions(life.run.command, limitTarget, exit.signal || exit.exitCode));
   }
 
   /** Settles the command in flight after its shell has ended; the warnings go to its result. */
@@ -401,7 +390,7 @@ export class RunCycle implements Disposable {
       await run.settle('exited');
       run.finishOutput(() => undefined);
     } finally {
-      if (this.#run === run) this.#settle(run, { exitCode, sessionState: state, left: [], warnings });
+      if (this.#context.life.run === run) this.#settle(run, { exitCode, sessionState: state, left: [], warnings });
     }
     run.readOn();
   }
@@ -409,7 +398,7 @@ export class RunCycle implements Disposable {
   /** Returns a promise where processes have to be searched for. */
   #finish(run: CommandRun, report: ShellReport): unknown {
     // The shell ended as well while the last of the processes was ended; its exit has settled the command.
-    if (this.#run !== run) return undefined;
+    if (this.#context.life.run !== run) return undefined;
     const { sessionShell } = this.#context;
     const { shell } = sessionShell;
     if (report.exitCode !== 0 && !shell.hasItsFiles) {
@@ -421,7 +410,7 @@ export class RunCycle implements Disposable {
     const isLongRunning = run.isLongRunning || run.command.mayDisturbTerminal;
     const settle = (left: readonly ReportedProcess[]) => {
       // The shell ended during the search; its exit has settled the command, and another one may be in flight.
-      if (this.#run !== run) return;
+      if (this.#context.life.run !== run) return;
       this.#finishOutput(run);
       // Not earlier: the programs that tidy the terminal would be found among those that the command has left.
       sessionShell.noteReport(report, isLongRunning);
@@ -430,7 +419,7 @@ export class RunCycle implements Disposable {
       run.readOn();
     };
     const search = () => {
-      if (this.#run !== run) return undefined;
+      if (this.#context.life.run !== run) return undefined;
       if (this.#jobs.hasNew(run, report.backgroundPid, isHeld)) {
         return this.#jobs.look(run).then(() => shell.processes.ask(() => settle(this.backgroundProcesses), since));
       }
@@ -451,7 +440,7 @@ export class RunCycle implements Disposable {
 
   /** Settles a command without its background processes: a failed search never keeps it from its end. */
   #settleUnlisted(run: CommandRun, report: ShellReport, error: unknown): void {
-    if (this.#run !== run) return;
+    if (this.#context.life.run !== run) return;
     this.#finishOutput(run);
     const { exitCode } = report;
     this.#context.sessionShell.noteReport(report, run.isLongRunning);
@@ -461,8 +450,8 @@ export class RunCycle implements Disposable {
   }
 
   #settle(run: CommandRun, { exitCode, sessionState: state, left, warnings }: SettledRun): void {
-    this.#run = undefined;
-    const { sessionShell, options } = this.#context;
+    const { sessionShell, options, life } = this.#context;
+    life.enter({ type: 'settled' });
     const { shell } = sessionShell;
     shell.terminal.discardInput();
     const earlier = this.#pendingWarnings.splice(0);

@@ -1,6 +1,8 @@
 import type { LimitTarget } from '../command/resource-use.js';
 import type { TerminalEcho } from '../shell/terminal-echo.js';
 import type { SessionShell } from '../shell/session-shell.js';
+import type { CommandRun } from './command-run.js';
+import type { SessionLife } from './session-state.js';
 import type { CommandQueue, SessionListener, SessionOptions } from './session.js';
 
 /** State that the parts of one session share. */
@@ -11,7 +13,7 @@ export interface SessionContext {
   readonly sessionShell: SessionShell;
   /** The session as a limit target. */
   readonly limitTarget: LimitTarget;
-  readonly isClosed: boolean;
+  readonly life: SessionLife<CommandRun>;
   readonly echo: TerminalEcho;
   /** Takes the next command from the queue, if nothing prevents that. */
   next(): void;

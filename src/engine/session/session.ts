@@ -16,16 +16,19 @@ import {
 import type { Breach, Kill } from '../command/resource-use.js';
 import type { ReportedProcess } from '../process/background-processes.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
-import { describeLoss, SessionShell, ShellReplacer, type TerminalSize } from '../shell/session-shell.js';
+import { describeLoss, SessionShell, type TerminalSize } from '../shell/session-shell.js';
 import type { ShellPool } from '../shell/shell-pool.js';
 import type { ShellProcess } from '../shell/shell-process.js';
 import { TerminalEcho } from '../shell/terminal-echo.js';
 import type { TerminalExit } from '../shell/terminal.js';
 import type { InputCertainty } from '../shell/wedge-detector.js';
 import type { InstalledShell } from '../shells/list.js';
+import { Turns } from '../system/promises.js';
+import type { CommandRun } from './command-run.js';
 import { RunCycle } from './run-cycle.js';
 import type { SessionContext } from './session-context.js';
 import { SessionLimitTarget } from './session-limit-target.js';
+import { SessionLife } from './session-state.js';
 
 /** Notified of the asynchronous results of `CommandQueue`. */
 interface QueueListener {
@@ -216,18 +219,11 @@ class SessionTerminal implements Disposable {
   }
 }
 
-/** Replaces the shell of a session, when it has ended and on request. No command runs until the new shell is ready. */
+/** Replaces the shell of a session, when it has ended and on request: one replacement after another. No command runs until the last is complete. */
 class ShellRecovery {
   readonly #context: SessionContext;
   readonly #cycle: RunCycle;
-  readonly #replacer = new ShellReplacer({
-    onDone: () => {
-      this.#resume();
-    },
-    onFailed: (error) => {
-      this.#fail(error);
-    },
-  });
+  readonly #turns = new Turns();
   #restarts = 0;
 
   constructor(context: SessionContext, cycle: RunCycle) {
@@ -240,42 +236,37 @@ class ShellRecovery {
     return this.#restarts;
   }
 
-  /** Resolves when no replacement is pending; undefined when none is. */
-  get settled(): Promise<void> | undefined {
-    return this.#replacer.settled;
+  /** Resolves when the replacements requested so far are complete. */
+  settled(): Promise<void> {
+    return this.#turns.take(() => Promise.resolve());
   }
 
-  /** Replaces the shell. Without a new shell, the session fails. */
-  async replace(why: 'ended' | 'reset', replace: () => Promise<void>): Promise<void> {
-    const replaced = this.#replacer.run(async () => {
-      await this.#context.queue.settled;
-      await replace();
-    });
-    this.#restarts += 1;
-    this.#context.listener.onShellReplaced(why);
-    await replaced;
+  /** Replaces the shell on request. Without a new shell, the session fails. */
+  reset(replace: () => Promise<void>): Promise<void> {
+    this.#context.life.enter({ type: 'reset' });
+    return this.#replace('reset', replace);
   }
 
   /** Takes the exit of the shell: settles its command, and restores the shell unless the session is closed. */
   readonly onExit = (exit: TerminalExit): void => {
-    const { isClosed, sessionShell, options, queue } = this.#context;
+    const { life, sessionShell, options, queue } = this.#context;
     const cycle = this.#cycle;
-    // A replacement in progress handles the exit, also when its new shell has ended already.
-    const mustRestore = !isClosed && !this.settled;
+    const mustRestore = life.isReplaceable;
     const command = mustRestore ? cycle.takeBack() : undefined;
     if (command) queue.putBack(command);
     cycle.noteExit(exit);
-    const wedge = cycle.wedge.takeReason();
-    const warnings = isClosed ? [] : describeLoss(sessionShell.shell, exit, wedge, options.log);
-    const { run } = cycle;
-    const finished = run && cycle.finishExited(run, exit, isClosed ? 'closed' : 'restarted', warnings);
+    const before = life.enter({ type: 'exited' });
+    const lost = 'lost' in before ? before.lost : undefined;
+    const warnings = life.isClosed ? [] : describeLoss(sessionShell.shell, exit, lost, options.log);
+    const { run } = life;
+    const finished = run && cycle.finishExited(run, exit, life.isClosed ? 'closed' : 'restarted', warnings);
     if (!run) for (const warning of warnings) cycle.noteWarning(warning);
     if (mustRestore) this.#restore(finished);
   };
 
   #restore(lastCommand?: Promise<void>): void {
     const { sessionShell, options } = this.#context;
-    this.replace('ended', async () => {
+    this.#replace('ended', async () => {
       await lastCommand;
       await sessionShell.restore(options);
     }).catch((error: unknown) => {
@@ -283,17 +274,37 @@ class ShellRecovery {
     });
   }
 
+  #replace(why: 'ended' | 'reset', replace: () => Promise<void>): Promise<void> {
+    const replaced = this.#turns.take(async () => {
+      try {
+        await this.#context.queue.settled;
+        await replace();
+      } catch (error) {
+        this.#fail(error as Error);
+        throw error;
+      }
+      this.#resume();
+    });
+    this.#restarts += 1;
+    this.#context.listener.onShellReplaced(why);
+    return replaced;
+  }
+
   #resume(): void {
-    const { sessionShell, isClosed } = this.#context;
+    const { sessionShell, life } = this.#context;
+    life.enter({ type: 'replaced' });
+    if (life.state.name !== 'idle') return;
     this.#cycle.forgetJobs();
     // The new shell was killed while the processes of the old one were being ended.
-    if (sessionShell.shell.terminal.hasExited && !isClosed) this.#restore();
-    else this.#context.next();
+    if (sessionShell.shell.terminal.hasExited) {
+      life.enter({ type: 'exited' });
+      this.#restore();
+    } else this.#context.next();
   }
 
   #fail(error: Error): void {
-    const { isClosed, queue, listener } = this.#context;
-    if (isClosed) return;
+    const { life, queue, listener } = this.#context;
+    if (life.enter({ type: 'not replaced' }).name !== 'replacing') return;
     for (const command of queue.clear()) this.#cycle.answerNotStarted(command, error, { sessionState: 'closed' });
     listener.onFailed(error);
   }
@@ -309,13 +320,12 @@ export class Session {
   readonly watched = new SessionLimitTarget(this);
   readonly listener: SessionListener;
   readonly terminal: SessionTerminal;
+  readonly #life = new SessionLife<CommandRun>();
   readonly #queue: CommandQueue;
   readonly #cycle: RunCycle;
   readonly #recovery: ShellRecovery;
   readonly #refusedInBackground = new RefusedConnections();
   #sessionShell!: SessionShell;
-  #isOpen = false;
-  #isClosed = false;
 
   private constructor(options: SessionOptions, listener: SessionListener) {
     this.options = options;
@@ -341,16 +351,16 @@ export class Session {
     session.#sessionShell = await SessionShell.open(options, options, {
       onReport: session.#cycle.onReport,
       onTerminalData: (chunk) => {
-        const output = session.#cycle.run?.onTerminalData(chunk);
+        const output = session.#life.run?.onTerminalData(chunk);
         if (output && output.length > 0) listener.tap?.onTerminalData(output);
       },
       onExit: (exit) => {
         // The shell of a session that is being opened is not replaced: `SessionShell.open` fails.
-        if (session.#isOpen) session.#recovery.onExit(exit);
+        if (session.#life.state.name !== 'opening') session.#recovery.onExit(exit);
       },
       onRefused: session.#noteRefused,
     });
-    session.#isOpen = true;
+    session.#life.enter({ type: 'opened' });
     return session;
   }
 
@@ -378,7 +388,7 @@ export class Session {
 
   /** The command that runs in the shell. */
   get running(): Command | undefined {
-    return this.#cycle.run?.command;
+    return this.#life.run?.command;
   }
 
   /** Queued commands, in order. */
@@ -412,7 +422,7 @@ export class Session {
    * @param names further variables whose values are shown, at the start
    */
   async readState(names: readonly string[] = []): Promise<string | undefined> {
-    await this.#recovery.settled;
+    await this.#recovery.settled();
     return this.isIdle ? this.#sessionShell.state.read(names) : undefined;
   }
 
@@ -428,11 +438,11 @@ export class Session {
   }
 
   /** Processes that the running command has started; empty once its end has been reported. */
-  readonly findRunning = () => this.#cycle.run?.findUnsettled() ?? [];
+  readonly findRunning = () => this.#life.run?.findUnsettled() ?? [];
 
   /** Ends a running or queued command of this session. */
   cancel(command: Command, reason: EndReason): void {
-    const { run } = this.#cycle;
+    const { run } = this.#life;
     if (run?.command === command) run.terminate(reason);
     else if (this.#queue.remove(command)) {
       command.requestEnd(reason);
@@ -452,7 +462,7 @@ export class Session {
 
   /** Signals the foreground processes of the running command. Returns the processes that received the signal. */
   async signal(command: Command, signal: SignalName): Promise<ReportedProcess[]> {
-    const { run } = this.#cycle;
+    const { run } = this.#life;
     return run?.command === command ? run.signal(signal) : [];
   }
 
@@ -461,9 +471,9 @@ export class Session {
    * @throws AdapterError SHELL_FAILED, RESOURCE_EXHAUSTED, BAD_DIRECTORY: the session has ended then.
    */
   async reset(cwd: string, env: Readonly<Record<string, string>>): Promise<void> {
-    await this.#recovery.replace('reset', async () => {
-      this.#cycle.run?.terminate({ status: 'killed', killedBy: 'client' });
-      await this.#cycle.run?.command.finished;
+    await this.#recovery.reset(async () => {
+      this.#life.run?.terminate({ status: 'killed', killedBy: 'client' });
+      await this.#life.run?.command.finished;
       await this.#sessionShell.reset({ cwd, env });
       this.#cycle.forgetWarnings();
     });
@@ -473,18 +483,18 @@ export class Session {
    * Closes the session: its EXIT trap runs, then every process is ended. Returns the processes that could not be ended.
    */
   async close(reason: EndReason): Promise<ReportedProcess[]> {
-    if (this.#isClosed) return [];
-    this.#isClosed = true;
+    if (this.#life.isClosed) return [];
+    this.#life.enter({ type: 'closed' });
     this.terminal[Symbol.dispose]();
     this.#cycle[Symbol.dispose]();
     for (const command of this.#queue.clear()) {
       command.requestEnd(reason);
       command.finish({ exitCode: exitCodeOfSignal('SIGHUP'), sessionState: 'closed', workingDirectory: null });
     }
-    const { run } = this.#cycle;
+    const { run } = this.#life;
     run?.terminate(reason);
     await run?.command.finished;
-    await this.#recovery.settled;
+    await this.#recovery.settled();
     await this.#queue.settled;
     await this.#sessionShell.letExit();
     return this.#sessionShell.close(graceFor(reason, this.options.killGraceMs));
@@ -492,7 +502,7 @@ export class Session {
 
   /** Notes a connection that was refused: with the running command, or with the next one. */
   readonly #noteRefused = (refusal: Refusal): void => {
-    const { run } = this.#cycle;
+    const { run } = this.#life;
     if (run) run.command.noteRefused(refusal);
     else if (this.#refusedInBackground.add(refusal) === 1) {
       this.#cycle.noteWarning(refusalWarning(refusal.message));
@@ -502,32 +512,25 @@ export class Session {
 
   /** Whether no command is running or queued. */
   get isIdle(): boolean {
-    return !this.#isBusy && this.#queue.commands.length === 0;
-  }
-
-  get #isBusy(): boolean {
-    return this.#cycle.run !== undefined || this.#recovery.settled !== undefined || this.#isClosed;
+    return this.#life.state.name === 'idle' && this.#queue.commands.length === 0;
   }
 
   readonly #next = (): void => {
-    if (!this.#isBusy) this.#queue.take(this.#sessionShell.shell, this.#cycle.start);
+    if (this.#life.state.name === 'idle') this.#queue.take(this.#sessionShell.shell, this.#cycle.start);
   };
 
   #createContext(): SessionContext {
     const shellOf = () => this.#sessionShell;
-    const isClosed = () => this.#isClosed;
     return {
       options: this.options,
       listener: this.listener,
       queue: this.#queue,
+      life: this.#life,
       limitTarget: this.watched,
       echo: new TerminalEcho(this.options.pool.env['PATH'] ?? ''),
       next: this.#next,
       get sessionShell() {
         return shellOf();
-      },
-      get isClosed() {
-        return isClosed();
       },
     };
   }
