@@ -263,6 +263,7 @@ function buildSessions(base: Shared, { confirmations }: Confirming, { shellGate 
   const { directory } = recording();
   const recordings = new Recordings({ directory, settings: recording, secrets, log: log('recordings') });
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
+  const health = new SessionHealth({ env: executions.own.pool.env, notifier: notifications });
   const sessions = closers.use(
     new Sessions({
       executions,
@@ -271,6 +272,7 @@ function buildSessions(base: Shared, { confirmations }: Confirming, { shellGate 
       quotas,
       commands: registry,
       usage,
+      health,
       recordings,
       limits: () => sessionLimits(configuration(), limits(), platform),
       metrics,
@@ -280,7 +282,6 @@ function buildSessions(base: Shared, { confirmations }: Confirming, { shellGate 
       onEnded: sessionReleaser(context),
     }),
   );
-  const health = new SessionHealth({ env: executions.own.pool.env, notifier: notifications });
   const descriptions = new SessionDescriptions({ sessions, usage, health, commands: registry, node: node?.name });
   const screens = closers.use(new Screens({ commands: registry, sessions: sessions.registry }));
   return { recordings, usage, sessions, health, descriptions, screens };
@@ -330,7 +331,7 @@ function buildCommands(
     audit,
     secrets,
   });
-  const dispatcher = new CommandDispatcher({ sessions, executions, health, monitor });
+  const dispatcher = new CommandDispatcher({ sessions, executions, monitor });
   const commands: Commands = new Commands({
     registry,
     sessions,

@@ -246,7 +246,7 @@ export interface RunOptions {
   readonly onOutput: () => void;
 }
 
-/** A command in flight in a shell: forwards its output, watches its time-outs, and ends it on request. */
+/** A command in flight in a shell: forwards its output, and ends it on request. */
 export class CommandRun {
   readonly command: Command;
   readonly nonce: string;
@@ -258,9 +258,6 @@ export class CommandRun {
   readonly #life: SessionLife<CommandRun>;
   /** Created with the first signal: most commands get none. */
   #termination: CommandTermination | undefined;
-  /** Aborted at the end of the run: clears its timers. Undefined on the fast path, which has none. */
-  #running: AbortController | undefined;
-  #quietTimer: NodeJS.Timeout | undefined;
   /** The outputs that a process still held when they were last read. */
   #held: readonly PipeFeed[];
   #hasLeftPipes = false;
@@ -272,8 +269,8 @@ export class CommandRun {
     this.#life = life;
     this.nonce = options.nonce;
     this.#options = options;
-    this.#out = new PipeFeed(options.slot.out, command.stdout, this.#noteOutput);
-    this.#err = new PipeFeed(options.slot.err, command.stderr, this.#noteOutput);
+    this.#out = new PipeFeed(options.slot.out, command.stdout, options.onOutput);
+    this.#err = new PipeFeed(options.slot.err, command.stderr, options.onOutput);
     this.#held = [this.#out, this.#err];
     this.#terminal = command.spec.tty ? new TerminalOutput(options.nonce, command.stdout) : undefined;
   }
@@ -312,7 +309,7 @@ export class CommandRun {
   onTerminalData(chunk: Buffer): Buffer {
     if (!this.#terminal) return chunk;
     const output = this.#terminal.push(chunk);
-    if (output.length > 0) this.#noteOutput();
+    if (output.length > 0) this.#options.onOutput();
     return output;
   }
 
@@ -353,7 +350,6 @@ export class CommandRun {
 
   /** Releases the resources of a command that has not started. */
   abandon(): void {
-    this.#running?.abort();
     this.#out.release();
     this.#err.release();
   }
@@ -364,7 +360,6 @@ export class CommandRun {
    */
   settle(how: 'reported' | 'exited'): Promise<void> | undefined {
     this.command.lifecycle.enter('reported');
-    this.#running?.abort();
     this.#reported.resolve(how);
     const termination = this.#termination;
     return termination?.hasBegun ? this.#settleTerminated(termination, how) : this.#terminal?.end(how);
@@ -406,39 +401,16 @@ export class CommandRun {
   /** Reads the output of background jobs: after the result, to which it does not belong. */
   readOn: () => void = () => undefined;
 
-  /** Called when the command outlives the fast path: only then are streams and timers worth their cost. */
-  startMonitoring(): void {
-    if (this.isSettled) return;
+  /** Streams the output: only worth its cost when the command outlives the fast path. */
+  listen(): void {
     this.#out.listen();
     this.#err.listen();
-    const { timeoutMs, noOutputTimeoutMs } = this.command.spec;
-    this.#running = new AbortController();
-    this.#timeOutAfter(timeoutMs - this.command.ageMs, this.#running.signal);
-    if (noOutputTimeoutMs !== undefined) {
-      this.#quietTimer = this.#timeOutAfter(noOutputTimeoutMs, this.#running.signal);
-    }
   }
 
   /** Running processes that the command has started; empty once the end has been reported. */
   findUnsettled(): ProcessEntry[] {
     return this.isSettled ? [] : this.#find();
   }
-
-  #timeOutAfter(ms: number, signal: AbortSignal): NodeJS.Timeout {
-    const timer = setTimeout(() => {
-      this.terminate({ status: 'timed_out', killedBy: 'timeout' });
-    }, ms);
-    const clear = () => {
-      clearTimeout(timer);
-    };
-    signal.addEventListener('abort', clear, { once: true });
-    return timer;
-  }
-
-  readonly #noteOutput = (): void => {
-    this.#quietTimer?.refresh();
-    this.#options.onOutput();
-  };
 
   readonly #find = (): ProcessEntry[] => {
     const { shell, number, startMarker } = this.#options;

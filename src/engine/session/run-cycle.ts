@@ -1,7 +1,7 @@
 import type { Command } from '../command/command.js';
 import { type CommandEnd, killOf, unlisted, type Warning } from '../command/outcome.js';
 import { type Kill, noteKernelActions } from '../command/resource-use.js';
-import type { NewProcesses, ProcessEntry, StartMarker } from '../platform/platform.js';
+import type { ProcessEntry, StartMarker } from '../platform/platform.js';
 import {
   commandLineOf,
   descendsFrom,
@@ -11,16 +11,15 @@ import {
   type ReportedProcess,
   reportProcesses,
 } from '../process/background-processes.js';
-import { sendSignal } from '../system/signals.js';
 import { askPatiently } from '../process/process-snapshot.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
 import { notStarted, tellsLoss } from '../shell/session-shell.js';
 import { requestFor, type ShellProcess, type ShellReport } from '../shell/shell-process.js';
 import type { TerminalExit } from '../shell/terminal.js';
-import { WedgeDetector } from '../shell/wedge-detector.js';
 import { CommandRun, type RunOptions } from './command-run.js';
 import type { SessionContext } from './session-context.js';
 import { startWithinSessionLimits } from './session-limit-target.js';
+import type { Supervisor } from './supervisor.js';
 
 /** Longest wait for filters of an ended command, in milliseconds: what they print later is late output. */
 const FILTER_PATIENCE_MS = 2000;
@@ -129,96 +128,6 @@ class BackgroundJobs {
   }
 }
 
-/**
- * Limit of the fast path, in milliseconds: for shorter commands streams, timers and monitoring cost more than the
- * command.
- */
-const LINGER_MS = 5;
-
-/**
- * Reports a command shortly after its start, if no other has started since; one timer serves all commands of a session.
- */
-class FastPathTimer<Run> implements Disposable {
-  readonly #timer: NodeJS.Timeout;
-  #run: Run | undefined;
-
-  /**
-   * @param newProcesses called once there is a shell
-   * @param onLingering called with the newest command, whether it still runs or not, and with a flag: whether this
-   * command, or those before it, may have left processes running
-   */
-  constructor(newProcesses: () => NewProcesses, onLingering: (run: Run, mayHaveLeft: boolean) => void) {
-    let started: NewProcesses | undefined;
-    this.#timer = setTimeout(() => {
-      const run = this.#run;
-      // Pending reports are processed first: under load, most commands that seem long-running have already ended.
-      setImmediate(() => {
-        // Otherwise another command has started meanwhile, and has its own timer run.
-        if (run === undefined || run !== this.#run) return;
-        this.#run = undefined;
-        onLingering(run, (started ??= newProcesses()).hasAny);
-      });
-    }, LINGER_MS).unref();
-  }
-
-  /**
-   * Notes the start of a command. The timer fires whether the command still runs or not: clearing it would cost more.
-   */
-  begin(run: Run): void {
-    this.#run = run;
-    this.#timer.refresh();
-  }
-
-  [Symbol.dispose](): void {
-    this.#run = undefined;
-    clearTimeout(this.#timer);
-  }
-}
-
-/** Watches the shell of a session while a long-running command runs, and kills a shell that will not recover. */
-class WedgeGuard {
-  readonly #context: SessionContext;
-  #detector: WedgeDetector | undefined;
-
-  constructor(context: SessionContext) {
-    this.#context = context;
-  }
-
-  /** Starts watching; harmless when repeated for the same command. */
-  watch(command: Command): void {
-    const { sessionShell, options, listener, echo } = this.#context;
-    const { shell } = sessionShell;
-    this.#detector ??= new WedgeDetector(shell, options.wedgeTimeoutMs, {
-      onAwaitingInput: (certainty) => {
-        listener.onAwaitingInput(command, certainty);
-      },
-      isAtPrompt: () => command.prompt !== '',
-      takesSecret: () => echo.takesSecret(shell.terminal.slavePath),
-      onWedged: (why) => {
-        this.giveUp(command, why);
-      },
-    });
-  }
-
-  /** Records input or output: a later wait for input counts as a new one. */
-  noteActivity(): void {
-    this.#detector?.noteActivity();
-  }
-
-  /** Stops watching; harmless when repeated. */
-  stop(): void {
-    this.#detector?.stop();
-    this.#detector = undefined;
-  }
-
-  /** Kills an unusable shell; its exit settles the command. */
-  giveUp(command: Command, why: string): void {
-    this.#context.life.enter({ type: 'lost', why });
-    command.requestEnd({ status: 'killed', killedBy: 'signal' });
-    sendSignal(this.#context.sessionShell.shell.pid, 'SIGKILL');
-  }
-}
-
 /** How a command has ended. */
 interface SettledRun extends Pick<CommandEnd, 'exitCode' | 'sessionState'> {
   /** What it has left running, where the shell is the same. */
@@ -227,29 +136,18 @@ interface SettledRun extends Pick<CommandEnd, 'exitCode' | 'sessionState'> {
 }
 
 /** Runs the commands of a session in its shell, one at a time: start, report, output, settled result. */
-export class RunCycle implements Disposable {
+export class RunCycle {
   /** The last kill for a limit; cleared when a command has ended normally since. */
   lastKill: Kill | undefined;
-  /** Kills a shell that will not recover. */
-  readonly wedge: WedgeGuard;
   readonly #context: SessionContext;
+  readonly #supervisor: Supervisor;
   readonly #jobs = new BackgroundJobs();
-  readonly #fastPathTimer = new FastPathTimer<CommandRun>(
-    () => this.#context.sessionShell.shell.processes.watchForNew(),
-    (run, mayHaveLeft) => {
-      if (!run.isSettled) {
-        run.startMonitoring();
-        this.wedge.watch(run.command);
-      } else if (!mayHaveLeft) return;
-      this.#context.listener.onLingering();
-    },
-  );
   /** Warnings for the next result about the time before its command. */
   #pendingWarnings: Warning[] = [];
 
-  constructor(context: SessionContext) {
+  constructor(context: SessionContext, supervisor: Supervisor) {
     this.#context = context;
-    this.wedge = new WedgeGuard(context);
+    this.#supervisor = supervisor;
   }
 
   /** The run of a command, in flight or with background jobs that still hold its pipes. */
@@ -284,10 +182,6 @@ export class RunCycle implements Disposable {
     this.#jobs.clear();
   }
 
-  [Symbol.dispose](): void {
-    this.#fastPathTimer[Symbol.dispose]();
-  }
-
   /** Settles a command that could not be started. */
   answerNotStarted(command: Command, error: unknown, state: Partial<CommandEnd> = {}): void {
     command.finish({ ...this.state, ...notStarted(error, this.#context.options.log), ...state });
@@ -307,13 +201,13 @@ export class RunCycle implements Disposable {
       return;
     }
     const onOutput = () => {
-      this.wedge.noteActivity();
+      this.#supervisor.noteOutput();
     };
     const { life, options } = this.#context;
     const { killGraceMs } = options;
     const run = new CommandRun(command, { shell, slot, killGraceMs, onOutput, ...sent }, life);
     life.enter({ type: 'started', run });
-    this.#fastPathTimer.begin(run);
+    this.#supervisor.begin(run);
   };
 
   #send(command: Command, slot: CommandPipes): Pick<RunOptions, 'number' | 'nonce' | 'startMarker'> {
@@ -335,12 +229,13 @@ export class RunCycle implements Disposable {
   readonly onReport = (report: ShellReport): void => {
     const { life } = this.#context;
     const { run } = life;
-    if (run && report.nonce === 'lost') this.wedge.giveUp(run.command, 'The shell could no longer read its commands');
+    if (run && report.nonce === 'lost')
+      this.#supervisor.giveUp(run.command, 'The shell could no longer read its commands');
     // Anything else is no report: a command wrote to the driver's pipe, without the nonce.
     if (run?.nonce !== report.nonce || run.isSettled) return;
     life.enter({ type: 'reported' });
     this.#context.sessionShell.shell.idleSince = performance.now();
-    this.wedge.stop();
+    this.#supervisor.end();
     this.#pendingWarnings.push(...noteKernelActions(run.command, this.#context.limitTarget, report.exitCode));
     const settleUnlisted = (error: unknown) => {
       this.#settleUnlisted(run, report, error);
@@ -366,7 +261,7 @@ export class RunCycle implements Disposable {
     if (!sessionShell.shell.requests.takeBack(run.nonce)) return undefined;
     life.enter({ type: 'taken back' });
     run.abandon();
-    this.wedge.stop();
+    this.#supervisor.end();
     return run.command;
   }
 
@@ -384,7 +279,7 @@ export class RunCycle implements Disposable {
     state: 'restarted' | 'closed',
     warnings: readonly Warning[],
   ): Promise<void> {
-    this.wedge.stop();
+    this.#supervisor.end();
     const exitCode = exit.signal > 0 ? 128 + exit.signal : exit.exitCode;
     try {
       await run.settle('exited');
@@ -402,7 +297,7 @@ export class RunCycle implements Disposable {
     const { sessionShell } = this.#context;
     const { shell } = sessionShell;
     if (report.exitCode !== 0 && !shell.hasItsFiles) {
-      this.wedge.giveUp(run.command, 'The files of the shell in the runtime directory were removed');
+      this.#supervisor.giveUp(run.command, 'The files of the shell in the runtime directory were removed');
       return undefined;
     }
     const since = performance.now();
@@ -452,6 +347,7 @@ export class RunCycle implements Disposable {
   #settle(run: CommandRun, { exitCode, sessionState: state, left, warnings }: SettledRun): void {
     const { sessionShell, options, life } = this.#context;
     life.enter({ type: 'settled' });
+    this.#supervisor.rest('command');
     const { shell } = sessionShell;
     shell.terminal.discardInput();
     const earlier = this.#pendingWarnings.splice(0);

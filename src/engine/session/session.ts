@@ -29,6 +29,7 @@ import { RunCycle } from './run-cycle.js';
 import type { SessionContext } from './session-context.js';
 import { SessionLimitTarget } from './session-limit-target.js';
 import { SessionLife } from './session-state.js';
+import { Supervisor } from './supervisor.js';
 
 /** Notified of the asynchronous results of `CommandQueue`. */
 interface QueueListener {
@@ -151,6 +152,8 @@ export interface SessionListener {
   readonly tap?: SessionTap | undefined;
   /** A command is long-running, or may have left processes running: its resource use is worth measuring. */
   onLingering(): void;
+  /** Nothing runs for a while after a command. Returns false to be called again after as long, some times. */
+  onRested(): boolean;
   /** A command waits for terminal input. */
   onAwaitingInput(command: Command, certainty: InputCertainty): void;
   /** The session's shell is being replaced. */
@@ -165,12 +168,12 @@ export interface SessionListener {
 
 /** The terminal of a session: what is typed into it, who reads that, and its size. */
 class SessionTerminal implements Disposable {
-  readonly #context: Pick<SessionContext, 'sessionShell' | 'listener' | 'echo'>;
-  readonly #cycle: Pick<RunCycle, 'wedge'>;
+  readonly #context: SessionContext;
+  readonly #supervisor: Supervisor;
 
-  constructor(context: Pick<SessionContext, 'sessionShell' | 'listener' | 'echo'>, cycle: Pick<RunCycle, 'wedge'>) {
+  constructor(context: SessionContext, supervisor: Supervisor) {
     this.#context = context;
-    this.#cycle = cycle;
+    this.#supervisor = supervisor;
   }
 
   /** Its size, in characters. */
@@ -210,7 +213,7 @@ class SessionTerminal implements Disposable {
     const { terminal } = this.#context.sessionShell.shell;
     const accepted = terminal.write(data);
     if (isEndOfFile) terminal.writeEndOfFile();
-    this.#cycle.wedge.noteActivity();
+    this.#supervisor.noteActivity();
     return accepted;
   }
 
@@ -322,6 +325,7 @@ export class Session {
   readonly terminal: SessionTerminal;
   readonly #life = new SessionLife<CommandRun>();
   readonly #queue: CommandQueue;
+  readonly #supervisor: Supervisor;
   readonly #cycle: RunCycle;
   readonly #recovery: ShellRecovery;
   readonly #refusedInBackground = new RefusedConnections();
@@ -337,8 +341,9 @@ export class Session {
       },
     });
     const context = this.#createContext();
-    this.#cycle = new RunCycle(context);
-    this.terminal = new SessionTerminal(context, this.#cycle);
+    this.#supervisor = new Supervisor(context);
+    this.#cycle = new RunCycle(context, this.#supervisor);
+    this.terminal = new SessionTerminal(context, this.#supervisor);
     this.#recovery = new ShellRecovery(context, this.#cycle);
   }
 
@@ -359,8 +364,12 @@ export class Session {
         if (session.#life.state.name !== 'opening') session.#recovery.onExit(exit);
       },
       onRefused: session.#noteRefused,
+      onSetUp: () => {
+        session.#supervisor.rest('set-up');
+      },
     });
     session.#life.enter({ type: 'opened' });
+    session.#supervisor.rest('set-up');
     return session;
   }
 
@@ -486,7 +495,6 @@ export class Session {
     if (this.#life.isClosed) return [];
     this.#life.enter({ type: 'closed' });
     this.terminal[Symbol.dispose]();
-    this.#cycle[Symbol.dispose]();
     for (const command of this.#queue.clear()) {
       command.requestEnd(reason);
       command.finish({ exitCode: exitCodeOfSignal('SIGHUP'), sessionState: 'closed', workingDirectory: null });
@@ -494,6 +502,7 @@ export class Session {
     const { run } = this.#life;
     run?.terminate(reason);
     await run?.command.finished;
+    this.#supervisor[Symbol.dispose]();
     await this.#recovery.settled();
     await this.#queue.settled;
     await this.#sessionShell.letExit();

@@ -54,6 +54,10 @@ class InternalRequests {
     return report;
   }
 
+  get isPending(): boolean {
+    return this.#pending !== undefined;
+  }
+
   /** Takes a report if it is about the request; returns whether it is. */
   takeReport(report: ShellReport): boolean {
     if (this.#pending?.nonce !== report.nonce) return false;
@@ -166,6 +170,12 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
+/** Receives the events of the current shell of a session. */
+export interface SessionShellListener extends ShellListener {
+  /** The shell is set up: it waits for a command, or for what else its replacement takes. */
+  onSetUp(): void;
+}
+
 /** Directory and variables of a shell. */
 interface ShellSetting {
   readonly cwd: string;
@@ -193,17 +203,16 @@ export class SessionShell {
   /** Saves the state of the shell, and reads it. */
   readonly state: StateSaver;
   readonly #options: SessionShellOptions;
-  readonly #listener: ShellListener;
+  readonly #listener: SessionShellListener;
   #shell: ShellProcess;
   #size: TerminalSize;
   readonly #internal = new InternalRequests();
-  #isBusy = false;
   #commands = 0;
   /** Processes that the exit of the last shell may have hidden. */
   #hiddenByExit: readonly ProcessEntry[] = [];
   #workingDirectory: string;
 
-  private constructor(options: SessionShellOptions, listener: ShellListener, shell: ShellProcess) {
+  private constructor(options: SessionShellOptions, listener: SessionShellListener, shell: ShellProcess) {
     this.#options = options;
     this.#listener = listener;
     this.#shell = shell;
@@ -220,7 +229,7 @@ export class SessionShell {
   static async open(
     options: SessionShellOptions,
     setting: ShellSetting,
-    listener: ShellListener,
+    listener: SessionShellListener,
   ): Promise<SessionShell> {
     const shell = await options.pool.take(options.installed, options.sandbox, options.limits);
     const created = new SessionShell(options, listener, shell);
@@ -238,9 +247,9 @@ export class SessionShell {
     return this.#shell;
   }
 
-  /** Whether a command or an internal request is under way. */
-  get isBusy(): boolean {
-    return this.#isBusy;
+  /** Whether a request of the session itself is under way. */
+  get hasRequest(): boolean {
+    return this.#internal.isPending;
   }
 
   /** Directory of the shell after its last command. */
@@ -253,7 +262,6 @@ export class SessionShell {
    * long-running program may have left the terminal's modes in disorder.
    */
   noteReport(report: ShellReport, isLongRunning: boolean): void {
-    this.#isBusy = false;
     this.state.noteEnd(isLongRunning);
     if (report.workingDirectory !== '') this.#workingDirectory = report.workingDirectory;
   }
@@ -276,9 +284,7 @@ export class SessionShell {
 
   /** Sends a request to the shell; returns the nonce with which the shell reports its end. */
   send(request: ShellRequest): string {
-    const nonce = this.#shell.send(request);
-    this.#isBusy = true;
-    return nonce;
+    return this.#shell.send(request);
   }
 
   /** Sets the terminal's size, also for later shells of the session. */
@@ -308,7 +314,6 @@ export class SessionShell {
    * @param graceMs time between SIGTERM and SIGKILL
    */
   close(graceMs: number): Promise<ReportedProcess[]> {
-    this.state[Symbol.dispose]();
     return this.#end(this.#shell, graceMs);
   }
 
@@ -323,7 +328,6 @@ export class SessionShell {
 
   #adopt(shell: ShellProcess): void {
     this.#shell = shell;
-    this.#isBusy = false;
     this.state.noteReplaced();
     shell.terminal.resize(this.#size.cols, this.#size.rows);
     shell.group.setLimits(this.#options.limits);
@@ -401,6 +405,7 @@ export class SessionShell {
     if (!report) throw new AdapterError('SHELL_FAILED', `${this.#options.installed.path} ended while it was set up`);
     if (report.exitCode !== 0) throw new AdapterError('BAD_DIRECTORY', `the shell could not enter ${cwd}`);
     this.noteReport(report, false);
+    this.#listener.onSetUp();
   }
 
   /** Runs an internal request; returns undefined when the shell has ended or not answered in time. */

@@ -148,35 +148,18 @@ export function takeModes(directory: string): string {
   return text;
 }
 
-/**
- * Idle time after which the shell's state is saved, in milliseconds: long enough that consecutive commands do not pay
- * for it.
- */
-const SAVE_AFTER_MS = 40;
-
-/** The shell of a session, which can be replaced. */
-interface SavedShell {
-  readonly shell: ShellProcess;
-  /** Whether a command or an internal request is under way. */
-  readonly isBusy: boolean;
-}
-
 /** Has the shell of a session save its state after its commands, and reads what it has saved. */
-export class StateSaver implements Disposable {
-  readonly #session: SavedShell;
-  readonly #timer: NodeJS.Timeout;
+export class StateSaver {
+  readonly #session: { readonly shell: ShellProcess };
   #mustTidy = false;
   /** Whether commands have run since the last request to save the state. */
   #isUnsaved = true;
   /** Stamps of the state files that existed at the time of that request. */
   #before: readonly string[] = [];
 
-  constructor(session: SavedShell) {
+  /** @param session has the shell, which can be replaced */
+  constructor(session: { readonly shell: ShellProcess }) {
     this.#session = session;
-    this.#timer = setTimeout(() => {
-      // What the shell starts to tidy its terminal must not count as left by the command that runs.
-      if (!this.#session.isBusy) this.saveNow();
-    }, SAVE_AFTER_MS).unref();
   }
 
   /** Notes that the shell is another one. */
@@ -188,7 +171,6 @@ export class StateSaver implements Disposable {
   noteEnd(isLongRunning: boolean): void {
     this.#mustTidy ||= isLongRunning;
     this.#isUnsaved = true;
-    this.#timer.refresh();
   }
 
   /** Requests a save of the shell's state, before anything else runs in the shell. */
@@ -220,9 +202,5 @@ export class StateSaver implements Disposable {
   /** The state as saved after the last command; undefined until the save is complete. */
   get saved(): string | undefined {
     return this.#isUnsaved ? undefined : stateBeyond(this.#session.shell.directory, this.#before);
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
   }
 }

@@ -4,7 +4,7 @@ import { type TerminalReader, TICKS_PER_SECOND } from '../platform/platform.js';
 import type { ShellProcess } from './shell-process.js';
 
 /** Delay of the first sample of a running command, and the longest interval, in milliseconds. */
-const FIRST_SAMPLE_MS = 60;
+export const FIRST_SAMPLE_MS = 60;
 const LONGEST_PAUSE_MS = 1000;
 /** Consecutive samples that must find the shell at its prompt: it may only be passing through. */
 const SAMPLES_BEFORE_RECALL = 2;
@@ -42,7 +42,7 @@ export interface WedgeListener {
 }
 
 /**
- * Samples a shell with a long-running command at growing intervals.
+ * Samples a shell with a long-running command, at growing intervals.
  * A shell can lose its driver in ways that it does not report: a command has unset the prompt hook and unwound to the
  * prompt (the driver's request descriptor, closed during a command, is then open), or has replaced the shell by another
  * program that now waits for the terminal and nothing else (no driver descriptor is left), or has disabled execution (`set -n`
@@ -54,7 +54,6 @@ export class WedgeDetector {
   readonly #shell: ShellProcess;
   readonly #listener: WedgeListener;
   readonly #wedgeTimeoutMs: number;
-  #timer: NodeJS.Timeout;
   #pauseMs = FIRST_SAMPLE_MS;
   #samplesAtPrompt = 0;
   #lost: LostTime | undefined;
@@ -70,36 +69,37 @@ export class WedgeDetector {
     this.#shell = shell;
     this.#wedgeTimeoutMs = wedgeTimeoutMs;
     this.#listener = listener;
-    this.#timer = setTimeout(this.#sample, this.#pauseMs);
   }
 
-  /** Records input or output: a later wait counts as a new one. */
-  noteActivity(): void {
+  /**
+   * Records input or output: a later wait counts as a new one.
+   * @returns whether the next sample is due after the first pause again
+   */
+  noteActivity(): boolean {
     this.#isAwaitingInput = false;
     this.#activityAt = performance.now();
     this.#quietSamples = 0;
     this.#lost = undefined;
-    if (this.#pauseMs === FIRST_SAMPLE_MS) return;
+    const isSlow = this.#pauseMs > FIRST_SAMPLE_MS;
     this.#pauseMs = FIRST_SAMPLE_MS;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#sample, this.#pauseMs);
+    return isSlow;
   }
 
-  /** Ends the sampling; harmless when repeated. */
+  /** Nothing is told any more. */
   stop(): void {
     this.#isStopped = true;
-    clearTimeout(this.#timer);
   }
 
-  readonly #sample = (): void => {
+  /** Takes a sample; returns the pause until the next one, in milliseconds. */
+  sample(): number {
     const pausedMs = this.#pauseMs;
     this.#quietSamples += 1;
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
-    this.#timer = setTimeout(this.#sample, this.#pauseMs);
     const why = this.#findLoss();
     if (why === undefined) this.#lost = undefined;
     else if (this.#isTooLong(pausedMs)) void this.#tell(why);
-  };
+    return this.#pauseMs;
+  }
 
   /** Returns in which way the shell looks lost, if it does. */
   #findLoss(): string | undefined {

@@ -5,7 +5,6 @@ import { type CommandRecord, renderResult } from '../registry/command-record.js'
 import { OutputChannel } from '../registry/output-channel.js';
 import { renderBreach } from '../registry/rendered-limits.js';
 import type { ResourceMonitor } from '../limits/resource-monitor.js';
-import type { SessionHealth } from '../sessions/session-health.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { Sessions } from '../sessions/sessions.js';
 import type { Executions } from '../executions.js';
@@ -13,7 +12,6 @@ import type { Executions } from '../executions.js';
 interface CommandDispatcherOptions {
   readonly sessions: Sessions;
   readonly executions: Executions;
-  readonly health: SessionHealth;
   readonly monitor: ResourceMonitor;
 }
 
@@ -51,7 +49,6 @@ export class CommandDispatcher {
     });
     command.atEnd('session', () => {
       this.#options.sessions.touch(session);
-      this.#options.health.noteCommand(session);
     });
     command.atEnd('late_output', () => {
       channel.open(command, record.style.encoding);

@@ -9,14 +9,6 @@ import { findProgram } from '../../engine/shells/list.js';
 import type { Notifications } from '../notifications.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
-/**
- * Pause between a command and the check of its session, in milliseconds: by then the shell has usually saved its state,
- * and commands in quick succession cost nothing.
- */
-const CHECK_DELAY_MS = 120;
-/** Number of checks, each after that pause, before the wait for a saved state is given up. */
-const MAX_CHECKS = 50;
-
 /** Linux uses the same numbers for terminal modes on all architectures except these. */
 const HAS_USUAL_MODES = !['ppc', 'ppc64', 'mips', 'mipsel'].includes(process.arch);
 
@@ -28,9 +20,6 @@ const NONE: readonly StandingWarning[] = [];
 
 /** Health state of one session. */
 interface Health {
-  readonly timer: NodeJS.Timeout;
-  /** Number of checks since the last command. */
-  checkCount: number;
   /** The warnings that are true, all of them reported; another array when one has changed. */
   standing: readonly StandingWarning[];
   /** Warnings for the next result. */
@@ -61,26 +50,6 @@ export class SessionHealth {
     this.#tools = CORE_TOOLS.filter((name) => findProgram(name, this.#startPath) !== undefined);
   }
 
-  /** Schedules a check after a command of the session has ended. */
-  noteCommand(record: SessionRecord): void {
-    const health = this.#health.get(record);
-    if (health) {
-      health.checkCount = 0;
-      health.timer.refresh();
-      return;
-    }
-    const timer = setTimeout(() => {
-      this.#check(record);
-    }, CHECK_DELAY_MS).unref();
-    this.#health.set(record, {
-      timer,
-      checkCount: 0,
-      standing: NONE,
-      pending: [],
-      restarts: record.session.restarts,
-    });
-  }
-
   /** Returns the warnings for the next result, once. */
   takeWarnings(record: SessionRecord): readonly HealthWarning[] {
     const health = this.#health.get(record);
@@ -97,21 +66,19 @@ export class SessionHealth {
     return health.standing;
   }
 
-  #check(record: SessionRecord): void {
-    const health = this.#health.get(record);
-    if (!health) return;
+  /** Checks a session that has rested; returns false where its shell has not saved its state yet. */
+  check(record: SessionRecord): boolean {
     const facts = this.#factsOf(record);
-    if (!facts) {
-      health.checkCount += 1;
-      if (record.session.isIdle && health.checkCount < MAX_CHECKS) health.timer.refresh();
-      return;
-    }
+    if (!facts) return false;
+    const { restarts } = record.session;
+    const health = this.#health.get(record) ?? { standing: NONE, pending: [], restarts };
+    this.#health.set(record, health);
     forgetOldShell(health, record);
     const warnings = checkHealth(facts);
     const fresh = updateStanding(health, warnings);
     // Warnings that are no longer true are dropped.
     health.pending = [...health.pending.filter((warning) => findSame(health.standing, warning)), ...fresh];
-    if (fresh.length === 0) return;
+    if (fresh.length === 0) return true;
     record.channel.announce('health_warning', { session_id: record.id, warnings: fresh });
     this.#notifier.notify({
       event: 'health',
@@ -119,6 +86,7 @@ export class SessionHealth {
       sessionId: record.id,
       details: { warnings: fresh },
     });
+    return true;
   }
 
   /**

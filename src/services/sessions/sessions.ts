@@ -18,6 +18,7 @@ import type { Quotas } from '../access/admission.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { assertEnterable, enterableDirectory, type Executions, shellFor } from '../executions.js';
 import type { ShellGate } from '../gate/startup-gate.js';
+import type { SessionHealth } from './session-health.js';
 import type { SessionUsage } from '../limits/session-usage.js';
 import type { Recordings } from '../recordings.js';
 import { type Caller, type EventSink, sinkFor } from '../registry/caller.js';
@@ -127,6 +128,7 @@ export interface SessionsOptions extends IdOptions {
   readonly confirmations: Confirmations;
   readonly metrics: Metrics;
   readonly usage: SessionUsage;
+  readonly health: SessionHealth;
   readonly recordings: Recordings;
   readonly audit: AuditTrail;
   readonly quotas: Quotas;
@@ -152,7 +154,7 @@ function touch(record: SessionRecord): void {
 }
 
 /** Receivers of what happens in sessions. */
-interface SessionObservers extends Pick<SessionsOptions, 'usage' | 'metrics' | 'audit'> {
+interface SessionObservers extends Pick<SessionsOptions, 'usage' | 'health' | 'metrics' | 'audit'> {
   readonly sessions: SessionRegistry;
   /** Called when a session is of no use any more. */
   readonly onDone: (id: string, reason: SessionEndReason, detail: string) => void;
@@ -160,13 +162,17 @@ interface SessionObservers extends Pick<SessionsOptions, 'usage' | 'metrics' | '
 
 /** Makes the listeners of sessions: they pass what happens in a session on to its clients, the audit log and metrics. */
 const sessionListener =
-  ({ sessions, usage, metrics, audit, onDone }: SessionObservers) =>
+  ({ sessions, usage, health, metrics, audit, onDone }: SessionObservers) =>
   (id: string, recorder: SessionRecorder | undefined): SessionListener => {
     return {
       tap: recorder,
       onLingering: () => {
         const record = sessions.find(id);
         if (record) usage.watch(record);
+      },
+      onRested: () => {
+        const record = sessions.find(id);
+        return !record || health.check(record);
       },
       onAwaitingInput: ({ id: command_id, prompt }, certainty) => {
         const event = { command_id, session_id: id, prompt, certainty };

@@ -96,6 +96,7 @@ export class TestSession implements AsyncDisposable {
     session.#session = await open({
       onAwaitingInput: (command) => session.#waiting.get(command)?.(),
       onLingering: () => undefined,
+      onRested: () => true,
       onShellReplaced: () => undefined,
       onExceeded: () => undefined,
       onRefused: () => undefined,
