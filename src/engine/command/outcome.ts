@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import type { Refusal } from '../../core/egress.js';
 import type { WarningCode } from '../../core/warnings.js';
 import type { ReportedProcess } from '../process/background-processes.js';
+import { ENDING_MS } from '../process/ladder.js';
 import { type Breach, type Kill, peakOf, type ResourceUse } from './resource-use.js';
 
 /** Reason for ending a command early. */
@@ -70,16 +71,13 @@ const TIMED_OUT_EXIT_CODE = 124;
 const LIMIT_EXIT_CODE = 137;
 const SIGNAL_EXIT_BASE = 128;
 
-/** Longest grace period when the daemon shuts down, in milliseconds. */
-const SHUTDOWN_GRACE_MS = 1000;
-
 /**
  * Returns the grace period between SIGTERM and SIGKILL for a reason, in milliseconds; 0 for an exceeded limit, because
  * the command harms others meanwhile.
  */
 export function graceFor({ killedBy, breach }: EndReason, killGraceMs: number): number {
   if (breach) return 0;
-  return killedBy === 'shutdown' ? Math.min(killGraceMs, SHUTDOWN_GRACE_MS) : killGraceMs;
+  return killedBy === 'shutdown' ? Math.min(killGraceMs, ENDING_MS.shutdownGrace) : killGraceMs;
 }
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));

@@ -26,6 +26,7 @@ import {
   reportProcesses,
 } from '../process/background-processes.js';
 import { endProcesses } from '../process/end-processes.js';
+import { climb, LADDERS } from '../process/ladder.js';
 import { sendSignal } from '../system/signals.js';
 import { isPlaceGone } from '../sandbox/sandbox.js';
 import type { InstalledShell } from '../shells/list.js';
@@ -151,12 +152,12 @@ async function endRest(process: OneShotProcess, termination: Promise<unknown> | 
   return endProcesses(() => process.findProcesses(), 0, { processes: process.processes }).catch(() => []);
 }
 
-/** Where processes cannot be listed at the moment: ends the process group. What has left it is searched for later. */
 async function endGroup({ pid, ended }: OneShotProcess, graceMs: number): Promise<void> {
   if (pid === undefined) return;
-  sendSignal(-pid, 'SIGTERM');
-  sendSignal(-pid, 'SIGCONT');
-  if (!(await settledWithin(ended, graceMs))) sendSignal(-pid, 'SIGKILL');
+  await climb(LADDERS.unlistedOneShot, performance.now() + graceMs, {
+    send: (signal) => sendSignal(-pid, signal),
+    endsWithin: (ms) => settledWithin(ended, ms),
+  });
 }
 
 /** The processes that an ended command has left. */

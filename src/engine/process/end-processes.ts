@@ -3,13 +3,10 @@ import { isSandboxed, namespacePid, type ProcessRoot } from './find-processes.js
 import type { KnownMembers } from './process-snapshot.js';
 import { isRunning, type ProcessEntry, type Processes } from '../platform/platform.js';
 import { sendSignal } from '../system/signals.js';
+import { climb, ENDING_MS, LADDERS } from './ladder.js';
 
 /** Polling interval for the end of signalled processes, in milliseconds. */
 const POLL_MS = 10;
-/** Time for the kernel to remove killed processes before they count as survivors, in milliseconds. */
-const KILL_SETTLE_MS = 400;
-/** Further time for each process: so many take turns to end. */
-const SETTLE_MS_EACH = 1;
 /** Number of processes from which on their process groups are killed as a whole: they may multiply. */
 const MANY = 50;
 const NO_GROUPS: ReadonlySet<number> = new Set();
@@ -58,13 +55,14 @@ export async function endProcesses(
 ): Promise<ProcessEntry[]> {
   const find = confirmed(finder);
   const { processes } = options;
-  const deadline = performance.now() + graceMs;
+  const killAt = performance.now() + graceMs;
   let found = find();
-  while (found.length > 0 && performance.now() < deadline) {
-    signalProcesses(found, 'SIGTERM', processes);
-    // A stopped process receives SIGTERM only after SIGCONT.
-    signalProcesses(found, 'SIGCONT', processes);
-    await waitForEnd(found, deadline - performance.now(), processes);
+  while (found.length > 0 && performance.now() < killAt) {
+    const signalled = found;
+    await climb(LADDERS.processes, killAt, {
+      send: (signal) => signalProcesses(signalled, signal, processes),
+      endsWithin: (ms) => waitForEnd(signalled, ms, processes),
+    });
     found = find();
   }
   return found.length === 0 ? found : killProcesses(finder, options, found);
@@ -80,7 +78,7 @@ export async function killProcesses(
   first: readonly ProcessEntry[] = confirmed(finder)(),
 ): Promise<ProcessEntry[]> {
   const find = confirmed(finder);
-  const deadline = performance.now() + KILL_SETTLE_MS + first.length * SETTLE_MS_EACH;
+  const deadline = performance.now() + ENDING_MS.killed + first.length * ENDING_MS.killedEach;
   const kill = async (found: readonly ProcessEntry[]) => {
     // Namespace pids are not known any more once the processes have ended.
     const numbers = new Map(onKill && found.map(({ pid }) => [pid, namespacePid(pid, root)]));

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { SignalName } from '../../core/signals.js';
-import { settledWithin } from '../../core/time.js';
+import { settledWithin, until } from '../../core/time.js';
 import { type Command, ENDING_SIGNALS } from '../command/command.js';
 import { signalForeground } from '../command/foreground.js';
 import { type EndReason, graceFor } from '../command/outcome.js';
@@ -10,6 +8,7 @@ import type { OutputStream } from '../output/output-stream.js';
 import type { ProcessEntry, StartMarker } from '../platform/platform.js';
 import type { ReportedProcess } from '../process/background-processes.js';
 import { type EndOptions, endProcesses, killProcesses, signalProcesses } from '../process/end-processes.js';
+import { type Climber, climb, ENDING_MS, LADDERS, type Whom } from '../process/ladder.js';
 import { sendSignal } from '../system/signals.js';
 import { findCommandProcesses, namespacePid } from '../process/find-processes.js';
 import type { CommandPipes } from '../shell/pipe-pool.js';
@@ -17,21 +16,6 @@ import type { ShellProcess } from '../shell/shell-process.js';
 import { TerminalFence } from '../shell/terminal-echo.js';
 import { Deferred } from '../system/promises.js';
 import type { SessionLife } from './session-state.js';
-
-/** Grace period after Ctrl-C alone before SIGTERM is sent, in milliseconds. */
-const INTERRUPT_MS = 150;
-/**
- * Minimum interval between two interrupts of the shell itself, in milliseconds; closer ones coalesce, as pending
- * signals do. A second one would arrive right after the first has ended the command, and zsh exits when it is
- * interrupted while it reads a line.
- */
-const INTERRUPTS_APART_MS = 100;
-/** Time for the shell to report after SIGKILL before the shell itself is killed, in milliseconds. */
-const REPORT_AFTER_KILL_MS = 150;
-/** bash sleeps for one second when fork(2) fails. */
-const RETRY_MS = 1200;
-/** Longest wait for the shell to read its request before a signal is sent anyway, in milliseconds. */
-const UNDER_WAY_MS = 100;
 
 /** What a termination needs to know of its command. */
 interface TerminationTarget {
@@ -47,7 +31,7 @@ interface TerminationTarget {
 }
 
 /** Signals a command of a session, and ends it in steps: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. */
-class CommandTermination {
+class CommandTermination implements Climber {
   readonly #target: TerminationTarget;
   #steps: Promise<void> | undefined;
   #shellInterruptedAt = -Infinity;
@@ -91,11 +75,7 @@ class CommandTermination {
    */
   async whenUnderWay(): Promise<void> {
     const { shell, isSettled } = this.#target;
-    const deadline = performance.now() + UNDER_WAY_MS;
-    while (!isSettled() && performance.now() < deadline) {
-      if (!shell.holdsRequests) return;
-      await sleep(1);
-    }
+    await until(() => isSettled() || !shell.holdsRequests, 1, ENDING_MS.underWay);
   }
 
   /**
@@ -109,7 +89,7 @@ class CommandTermination {
       signal,
       mayInterruptShell: () => {
         const now = performance.now();
-        if (now - this.#shellInterruptedAt < INTERRUPTS_APART_MS) return false;
+        if (now - this.#shellInterruptedAt < ENDING_MS.interruptsApart) return false;
         this.#shellInterruptedAt = now;
         return true;
       },
@@ -125,32 +105,12 @@ class CommandTermination {
     return Math.max(0, this.#killAt - performance.now());
   }
 
-  #reportedWithin(ms: number): Promise<boolean> {
-    return settledWithin(this.#target.reported, ms);
-  }
-
-  /** @param ms remaining time: the result must not wait for a shell that does not react */
-  async #interrupt(ms: number): Promise<void> {
-    if (!this.#target.isSettled()) await this.signal('SIGINT', performance.now() + ms);
-  }
-
   async #escalate(): Promise<void> {
-    const { shell, find, isSettled } = this.#target;
     await this.whenUnderWay();
-    if (isSettled()) return;
-    await this.#interrupt(this.#graceLeftMs);
-    if (await this.#reportedWithin(Math.min(INTERRUPT_MS, this.#graceLeftMs))) return;
-    signalProcesses(find(), 'SIGTERM', shell.processes);
-    // A shell that handles the interrupt slowly, or was between two children, receives it again.
-    await this.#interrupt(this.#graceLeftMs);
-    if (await this.#reportedWithin(this.#graceLeftMs)) return;
-    signalProcesses(find(), 'SIGKILL', shell.processes);
-    await this.#interrupt(REPORT_AFTER_KILL_MS);
-    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
-    sendSignal(shell.pid, 'SIGKILL');
+    if (!this.#target.isSettled()) await climb(LADDERS.command, this.#killAt, this);
   }
 
-  /** Ends the command without a grace period, its processes before the shell. */
+  /** Ends the command without a grace period. */
   async #killAtOnce(): Promise<void> {
     const { shell, command, reported } = this.#target;
     const shellNumber = namespacePid(shell.pid, shell.root);
@@ -158,23 +118,28 @@ class CommandTermination {
     void reported.then((how) => {
       if (how === 'exited') command.noteKilled([shellNumber]);
     });
-    await this.#kill();
-    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
-    await this.#interrupt(RETRY_MS);
-    if (await this.#reportedWithin(RETRY_MS)) return;
-    await this.#kill();
-    if (await this.#reportedWithin(REPORT_AFTER_KILL_MS)) return;
-    sendSignal(shell.pid, 'SIGKILL');
+    await climb(LADDERS.exceeding, this.#killAt, this);
   }
 
-  /** Where processes cannot be listed at the moment: ends the shell, of which all others hang up. */
-  readonly #endUnlisted = async (): Promise<void> => {
-    if (!(await this.#reportedWithin(this.#graceLeftMs))) sendSignal(this.#target.shell.pid, 'SIGKILL');
+  readonly #endUnlisted = (): Promise<void> => climb(LADDERS.unlisted, this.#killAt, this);
+
+  /** Sends the signal of a step. The result must not wait for a shell that does not react. */
+  readonly send = (signal: NodeJS.Signals, whom: Whom, withinMs: number): unknown => {
+    const { shell, find, isSettled } = this.#target;
+    switch (whom) {
+      case 'foreground':
+        return isSettled() ? undefined : this.signal('SIGINT', performance.now() + withinMs);
+      case 'processes':
+        return signalProcesses(find(), signal, shell.processes);
+      case 'tree':
+        return killProcesses(find, this.#endOptions);
+      case 'shell':
+      case 'group':
+        return sendSignal(shell.pid, signal);
+    }
   };
 
-  #kill(): Promise<ProcessEntry[]> {
-    return killProcesses(this.#target.find, this.#endOptions);
-  }
+  readonly endsWithin = (ms: number): Promise<boolean> => settledWithin(this.#target.reported, ms);
 
   get #endOptions(): EndOptions {
     const { group, root, processes } = this.#target.shell;

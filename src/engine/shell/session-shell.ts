@@ -8,6 +8,7 @@ import type { CommandEnd, Warning } from '../command/outcome.js';
 import { isListedByProgram, type ProcessEntry } from '../platform/platform.js';
 import { type ReportedProcess, reportProcesses } from '../process/background-processes.js';
 import { endProcesses, waitForEnd } from '../process/end-processes.js';
+import { ENDING_MS } from '../process/ladder.js';
 import { findSessionProcesses, hasNoProcesses, isSandboxed } from '../process/find-processes.js';
 import { askPatiently, type KnownMembers } from '../process/process-snapshot.js';
 import type { InstalledShell } from '../shells/list.js';
@@ -73,10 +74,6 @@ class InternalRequests {
   };
 }
 
-/** Longest run time of an EXIT trap when a shell is asked to exit, in milliseconds. */
-const EXIT_TRAP_MS = 1000;
-/** Longest wait for the end of a sandbox whose leader was killed, in milliseconds. */
-const SANDBOX_END_MS = 400;
 /** Time for which a shell that waits counts as alone once it was, in milliseconds. */
 const ALONE_MS = 1000;
 /** Longest polling interval, in milliseconds. */
@@ -90,7 +87,7 @@ async function letExit(shell: ShellProcess): Promise<readonly ProcessEntry[]> {
   if (!entry) return [];
   shell.requests.askToExit();
   const isThere = () => (isListedByProgram(processes) ? pidExists(pid) : processes.isAlive(entry));
-  const deadline = performance.now() + EXIT_TRAP_MS;
+  const deadline = performance.now() + ENDING_MS.exitTrap;
   for (let pause = 1; isThere() && performance.now() < deadline; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
     await sleep(pause);
   }
@@ -156,7 +153,7 @@ async function endShell(shell: ShellProcess, { graceMs, known }: ShellEnd, log: 
   const leaderEntry = ownEntries.find(({ pid }) => pid === sessionLeader);
   if (leaderEntry && processes.isAlive(leaderEntry)) sendSignal(sessionLeader, 'SIGKILL');
   // A sandbox ends shortly after its leader.
-  if (isSandboxed(shell.root)) await waitForEnd(ownEntries, SANDBOX_END_MS, processes);
+  if (isSandboxed(shell.root)) await waitForEnd(ownEntries, ENDING_MS.sandbox, processes);
   return survivors;
 }
 
