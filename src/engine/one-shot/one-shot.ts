@@ -13,8 +13,9 @@ import {
   unlisted,
   type Warning,
 } from '../command/outcome.js';
+import { Execution } from '../command/execution.js';
 import { noteKernelActions } from '../command/resource-use.js';
-import { listenUntilClosed, PipeFeed } from '../output/output-pipe.js';
+import { listenUntilClosed, type PipeFeed } from '../output/output-pipe.js';
 import type { ProcessEntry, StartMarker } from '../platform/platform.js';
 import { askPatiently } from '../process/process-snapshot.js';
 import {
@@ -33,6 +34,7 @@ import type { InstalledShell } from '../shells/list.js';
 import { needsFile, needsOwnStart, textArguments } from '../shells/one-shot.js';
 import { quote } from '../shells/shell.js';
 import { PendingWork } from '../system/promises.js';
+import { StageTimer } from '../system/stage-timer.js';
 import { oneShotLimitTarget, type OneShotProcess, type OnLongRunning, startWithLimits } from './one-shot-process.js';
 import { OrphanReaper } from './orphan-reaper.js';
 import type { ProcessEnd } from './process-starter.js';
@@ -127,18 +129,14 @@ async function leftBy(flight: Flight, isHeld: boolean): Promise<LeftRunning> {
 }
 
 async function search(flight: Flight, isHeld: boolean): Promise<ProcessEntry[]> {
-  const { command, process, beginning, feeds } = flight;
+  const { process, beginning } = flight;
   if (process.isIsolated) return [];
   const { scope, shellLine } = process;
   const mayHaveLeft = await scope.processes.ask(() => isHeld || findNewProcesses(scope, beginning).length > 0);
   if (!mayHaveLeft) return [];
   return findBackgroundProcesses({
     scope,
-    output: {
-      read: () => feeds.map((feed) => feed.drainUnlessHeld()).includes('held'),
-      patienceMs: Math.min(FILTER_PATIENCE_MS, command.spec.timeoutMs - command.ageMs),
-      isOver: () => !flight.mayLinger,
-    },
+    output: flight.leftOutput(FILTER_PATIENCE_MS),
     isAppearing: ({ pid }) => commandLineOf(pid, scope.processes) === shellLine,
   });
 }
@@ -267,15 +265,16 @@ export interface OneShotOptions extends WarmShellsOptions {
 }
 
 /** A one-shot command in flight. */
-interface Flight {
-  readonly command: Command;
+class Flight extends Execution {
   readonly process: OneShotProcess;
   readonly beginning: StartMarker;
-  readonly feeds: readonly PipeFeed[];
-  readonly timers: NodeJS.Timeout[];
   termination: Promise<unknown> | undefined;
-  /** Whether the result may wait for filters that the ended command has left. */
-  mayLinger: boolean;
+
+  constructor(command: Command, process: OneShotProcess, beginning: StartMarker) {
+    super(command, process.pipes);
+    this.process = process;
+    this.beginning = beginning;
+  }
 }
 
 /** Runs commands without a session: each in its own process with a fresh environment; no process is left behind. */
@@ -333,7 +332,7 @@ export class OneShotRunner implements AsyncDisposable {
       command.start();
       const beginning = this.#options.platform.processes.markStart();
       const process = await this.#starter.start(command);
-      const flight = this.#follow({ command, process, beginning }, onLingering);
+      const flight = this.#follow(new Flight(command, process, beginning), onLingering);
       if (command.endReason) this.#end(flight, command.endReason);
     } catch (error) {
       const { endReason } = command;
@@ -376,7 +375,7 @@ export class OneShotRunner implements AsyncDisposable {
 
   /** Pauses or resumes reading the output of a command (backpressure). */
   holdForClient(command: Command, isHeld: boolean): void {
-    for (const feed of this.#flights.get(command)?.feeds ?? []) feed.holdForClient(isHeld);
+    this.#flights.get(command)?.holdForClient(isHeld);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -392,8 +391,8 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   #end(flight: Flight, reason: EndReason): void {
-    const { command, process, feeds } = flight;
-    for (const feed of feeds) feed.holdForClient(false);
+    const { command, process } = flight;
+    flight.holdForClient(false);
     const graceMs = graceFor(reason, this.#options.killGraceMs);
     const end = async () => {
       await process.started;
@@ -404,43 +403,35 @@ export class OneShotRunner implements AsyncDisposable {
     flight.termination = end().catch(() => endGroup(process, graceMs));
   }
 
-  #follow(started: Pick<Flight, 'command' | 'process' | 'beginning'>, onLingering: OnLongRunning): Flight {
-    const { command, process } = started;
-    const { spec } = command;
+  #follow(flight: Flight, onLingering: OnLongRunning): Flight {
+    const { command, process } = flight;
+    if (process.network) process.network.onRefused = command.noteRefused;
+    const timer = new StageTimer(STREAM_AFTER_MS, () => {
+      this.#listen(flight, onLingering);
+    });
     const timeOut = () => {
       this.terminate(command, { status: 'timed_out', killedBy: 'timeout' });
     };
-    const quiet = spec.noOutputTimeoutMs === undefined ? undefined : setTimeout(timeOut, spec.noOutputTimeoutMs);
-    const onBytes = () => {
-      quiet?.refresh();
-    };
-    if (process.network) process.network.onRefused = command.noteRefused;
-    const { out, err } = process.pipes;
-    const stdout = new PipeFeed(out, command.stdout, onBytes);
-    const stderr = new PipeFeed(err, command.stderr, onBytes);
-    const listen = () => {
-      if (!this.#flights.has(command)) return;
-      stderr.listen();
-      this.#listenToStdout(command, process, stdout);
-      // During the start the starter is in the group, with the counters of all its ended children.
-      void process.started.then(() => {
-        if (this.#flights.has(command)) onLingering(oneShotLimitTarget(command, process, this.terminate.bind(this)));
-      });
-    };
-    const timers = [
-      setTimeout(timeOut, spec.timeoutMs),
-      // Pending ends are processed first: under load, most commands that seem long-running have already ended.
-      setTimeout(() => setImmediate(listen), STREAM_AFTER_MS),
-      ...(quiet ? [quiet] : []),
-    ];
-    const flight: Flight = { feeds: [stdout, stderr], timers, termination: undefined, mayLinger: true, ...started };
+    timer.set(flight.timeOuts(command.spec.timeoutMs, timeOut));
     this.#flights.set(command, flight);
     const settle = (end: ProcessEnd) => {
-      for (const timer of timers) clearTimeout(timer);
+      timer[Symbol.dispose]();
       return this.#settle(flight, end);
     };
     this.#settling.add(process.ended.then(settle));
     return flight;
+  }
+
+  /** Streams the output of a command that outlives the fast path. */
+  #listen(flight: Flight, onLingering: OnLongRunning): void {
+    const { command, process, stdout, stderr } = flight;
+    if (!this.#flights.has(command)) return;
+    stderr.listen();
+    this.#listenToStdout(command, process, stdout);
+    // During the start the starter is in the group, with the counters of all its ended children.
+    void process.started.then(() => {
+      if (this.#flights.has(command)) onLingering(oneShotLimitTarget(command, process, this.terminate.bind(this)));
+    });
   }
 
   #listenToStdout(command: Command, { started }: OneShotProcess, feed: PipeFeed): void {
@@ -451,7 +442,7 @@ export class OneShotRunner implements AsyncDisposable {
   }
 
   async #settle(flight: Flight, end: ProcessEnd): Promise<void> {
-    const { command, process, feeds } = flight;
+    const { command, process } = flight;
     const endedAt = performance.now();
     const { group, numbers, isIsolated, processes, complaint } = process;
     const how = commandEnd(end, command, this.#options.env['PATH'], complaint);
@@ -459,12 +450,10 @@ export class OneShotRunner implements AsyncDisposable {
     const kept = noteKernelActions(command, watched, how.exitCode, process.unharmedBy(end));
     // Nothing is awaited without need: most commands end here at once.
     const survivors = command.endReason ? await endRest(process, flight.termination) : [];
-    const isHeld = feeds.map((feed) => feed.drain()).includes('held');
+    const isHeld = flight.drain();
     const { background, warnings } = await leftBy(flight, isHeld);
-    for (const feed of feeds) {
-      if (isHeld) feed.drain();
-      feed.release();
-    }
+    if (isHeld) flight.drain();
+    flight.release();
     this.#flights.delete(command);
     if (complaint.length > 0) command.errors.write(complaint);
     // In a sandbox they ended with it, before they could be listed.

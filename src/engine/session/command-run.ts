@@ -1,9 +1,9 @@
 import type { SignalName } from '../../core/signals.js';
 import { settledWithin, until } from '../../core/time.js';
 import { type Command, ENDING_SIGNALS } from '../command/command.js';
+import { Execution } from '../command/execution.js';
 import { signalForeground } from '../command/foreground.js';
 import { type EndReason, graceFor } from '../command/outcome.js';
-import { PipeFeed } from '../output/output-pipe.js';
 import type { OutputStream } from '../output/output-stream.js';
 import type { ProcessEntry, StartMarker } from '../platform/platform.js';
 import type { ReportedProcess } from '../process/background-processes.js';
@@ -212,31 +212,22 @@ export interface RunOptions {
 }
 
 /** A command in flight in a shell: forwards its output, and ends it on request. */
-export class CommandRun {
-  readonly command: Command;
+export class CommandRun extends Execution {
   readonly nonce: string;
   readonly #options: RunOptions;
-  readonly #out: PipeFeed;
-  readonly #err: PipeFeed;
   readonly #terminal: TerminalOutput | undefined;
   readonly #reported = new Deferred<'reported' | 'exited'>();
   readonly #life: SessionLife<CommandRun>;
   /** Created with the first signal: most commands get none. */
   #termination: CommandTermination | undefined;
-  /** The outputs that a process still held when they were last read. */
-  #held: readonly PipeFeed[];
   #hasLeftPipes = false;
-  #mayLinger = true;
   #survivors: readonly ProcessEntry[] = [];
 
   constructor(command: Command, options: RunOptions, life: SessionLife<CommandRun>) {
-    this.command = command;
+    super(command, options.slot, options.onOutput);
     this.#life = life;
     this.nonce = options.nonce;
     this.#options = options;
-    this.#out = new PipeFeed(options.slot.out, command.stdout, options.onOutput);
-    this.#err = new PipeFeed(options.slot.err, command.stderr, options.onOutput);
-    this.#held = [this.#out, this.#err];
     this.#terminal = command.spec.tty ? new TerminalOutput(options.nonce, command.stdout) : undefined;
   }
 
@@ -274,14 +265,12 @@ export class CommandRun {
   onTerminalData(chunk: Buffer): Buffer {
     if (!this.#terminal) return chunk;
     const output = this.#terminal.push(chunk);
-    if (output.length > 0) this.#options.onOutput();
+    if (output.length > 0) this.noteOutput();
     return output;
   }
 
-  /** Pauses or resumes reading of the command's output (backpressure). */
-  holdForClient(isHeld: boolean): void {
-    this.#out.holdForClient(isHeld);
-    this.#err.holdForClient(isHeld);
+  override holdForClient(isHeld: boolean): void {
+    super.holdForClient(isHeld);
     if (this.#terminal) this.#options.shell.terminal.setPaused(isHeld);
   }
 
@@ -290,7 +279,7 @@ export class CommandRun {
    * result does not wait for filters any longer.
    */
   terminate(reason: EndReason): void {
-    this.#mayLinger &&= !this.isSettled;
+    this.mayLinger &&= !this.isSettled;
     if (this.isSettled || !this.command.requestEnd(reason) || this.#termination?.hasBegun) return;
     this.#life.enter({ type: 'ended' });
     this.holdForClient(false);
@@ -302,7 +291,7 @@ export class CommandRun {
     const { shell } = this.#options;
     await this.#toSignal.whenUnderWay();
     if (this.isSettled) {
-      this.#mayLinger &&= !ENDING_SIGNALS.has(signal);
+      this.mayLinger &&= !ENDING_SIGNALS.has(signal);
       return [];
     }
     const processes = await this.#toSignal.signal(signal);
@@ -311,12 +300,6 @@ export class CommandRun {
     const isShell = processes.some(({ pid }) => pid === shellPid) && shell.hasDriver;
     if (signal === 'SIGKILL' && isShell) this.terminate({ status: 'killed', killedBy: 'signal' });
     return processes;
-  }
-
-  /** Releases the resources of a command that has not started. */
-  abandon(): void {
-    this.#out.release();
-    this.#err.release();
   }
 
   /**
@@ -330,17 +313,6 @@ export class CommandRun {
     return termination?.hasBegun ? this.#settleTerminated(termination, how) : this.#terminal?.end(how);
   }
 
-  /** Whether the result may wait for filters that the ended command has left. */
-  get mayLinger(): boolean {
-    return this.#mayLinger;
-  }
-
-  /** Reads what the pipes hold; returns whether background jobs hold them. */
-  readonly readOutput = (): boolean => {
-    this.#held = [this.#out, this.#err].filter((feed) => feed.drainUnlessHeld() === 'held');
-    return this.#held.length > 0;
-  };
-
   /**
    * Leaves the pipes as they were last read. Those that background jobs still hold are read from `readOn` on until these
    * jobs end; `onFree` reports that the slot can serve another command. Returns whether background jobs hold the slot.
@@ -349,8 +321,8 @@ export class CommandRun {
   finishOutput(onFree: () => void): boolean {
     if (this.#hasLeftPipes) return false;
     this.#hasLeftPipes = true;
-    const held = this.#held.filter((feed) => feed.drain() === 'held');
-    for (const feed of [this.#out, this.#err]) feed.release();
+    const held = this.held.filter((feed) => feed.drain() === 'held');
+    this.release();
     let open = held.length;
     const onClosed = () => {
       open -= 1;
@@ -368,8 +340,8 @@ export class CommandRun {
 
   /** Streams the output: only worth its cost when the command outlives the fast path. */
   listen(): void {
-    this.#out.listen();
-    this.#err.listen();
+    this.stdout.listen();
+    this.stderr.listen();
   }
 
   /** Running processes that the command has started; empty once the end has been reported. */

@@ -66,16 +66,12 @@ class BackgroundJobs {
 
   /** Searches for the background jobs and remembers them. */
   async look(run: CommandRun): Promise<void> {
-    const { shell, command } = run;
+    const { shell } = run;
     const { isBeforeExec, isWaitingCopy } = shell.processes;
     this.#since = run.startMarker;
     this.#known = await findBackgroundProcesses({
       scope: shell,
-      output: {
-        read: run.readOutput,
-        patienceMs: Math.min(FILTER_PATIENCE_MS, command.spec.timeoutMs - command.ageMs),
-        isOver: () => !run.mayLinger,
-      },
+      output: run.leftOutput(FILTER_PATIENCE_MS),
       isAppearing: (entry) => isBeforeExec(entry, shell.pid) || isWaitingCopy(entry, shell.pid),
     });
     // Not before: a search that has failed is repeated after the next command.
@@ -201,7 +197,7 @@ export class RunCycle {
       return;
     }
     const onOutput = () => {
-      this.#supervisor.noteOutput();
+      this.#supervisor.noteActivity();
     };
     const { life, options } = this.#context;
     const { killGraceMs } = options;
@@ -260,7 +256,7 @@ export class RunCycle {
     if (!run || run.command.endReason || run.command.starts > 1) return undefined;
     if (!sessionShell.shell.requests.takeBack(run.nonce)) return undefined;
     life.enter({ type: 'taken back' });
-    run.abandon();
+    run.release();
     this.#supervisor.end();
     return run.command;
   }

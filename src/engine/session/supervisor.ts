@@ -39,8 +39,6 @@ export class Supervisor implements Disposable {
   #started: NewProcesses | undefined;
   /** The shell of a long-running command. */
   #sampled: { readonly detector: WedgeDetector; readonly stage: Stage } | undefined;
-  /** When the long-running command has last printed something, on the monotonic clock. */
-  #printedAt = 0;
   #mustExamine = false;
 
   constructor(context: SessionContext) {
@@ -65,13 +63,6 @@ export class Supervisor implements Disposable {
   rest(after: 'command' | 'set-up'): void {
     this.#mustExamine ||= after === 'command';
     this.#timer.begin();
-  }
-
-  /** Records output of the command. */
-  noteOutput(): void {
-    if (!this.#sampled) return;
-    this.#printedAt = performance.now();
-    this.noteActivity();
   }
 
   /** Records input or output: a later wait for input counts as a new one. */
@@ -109,26 +100,13 @@ export class Supervisor implements Disposable {
   #watch(run: CommandRun): void {
     const { command } = run;
     run.listen();
-    const now = performance.now();
-    this.#printedAt = now;
     const detector = this.#detectorFor(command);
-    const stage: Stage = { dueAt: now + FIRST_SAMPLE_MS, run: () => detector.sample() };
+    const stage: Stage = { dueAt: performance.now() + FIRST_SAMPLE_MS, run: () => detector.sample() };
     this.#sampled = { detector, stage };
-    const { timeoutMs, noOutputTimeoutMs: quietMs } = command.spec;
-    const timeOut = (): undefined => {
+    const timeOuts = run.timeOuts(command.spec.timeoutMs - command.ageMs, () => {
       run.terminate({ status: 'timed_out', killedBy: 'timeout' });
-    };
-    const whenQuiet = (ms: number): number | undefined => {
-      const leftMs = this.#printedAt + ms - performance.now();
-      if (leftMs > 0) return leftMs;
-      timeOut();
-      return undefined;
-    };
-    this.#timer.set([
-      stage,
-      { dueAt: now + timeoutMs - command.ageMs, run: timeOut },
-      ...(quietMs === undefined ? [] : [{ dueAt: now + quietMs, run: () => whenQuiet(quietMs) }]),
-    ]);
+    });
+    this.#timer.set([stage, ...timeOuts]);
   }
 
   #detectorFor(command: Command): WedgeDetector {
