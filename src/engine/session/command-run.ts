@@ -17,29 +17,18 @@ import { TerminalFence } from '../shell/terminal-echo.js';
 import { Deferred } from '../system/promises.js';
 import type { SessionLife } from './session-state.js';
 
-/** What a termination needs to know of its command. */
-interface TerminationTarget {
-  readonly command: Command;
-  readonly shell: ShellProcess;
-  readonly killGraceMs: number;
-  /** Resolves when the driver has reported the end, or the shell has exited. */
-  readonly reported: Promise<'reported' | 'exited'>;
-  /** Whether `reported` has resolved. */
-  readonly isSettled: () => boolean;
-  /** Finds the running processes that the command has started. */
-  readonly find: () => ProcessEntry[];
-}
-
 /** Signals a command of a session, and ends it in steps: Ctrl-C, SIGTERM, SIGKILL, and at last the shell. */
 class CommandTermination implements Climber {
-  readonly #target: TerminationTarget;
+  readonly #run: CommandRun;
+  readonly #killGraceMs: number;
   #steps: Promise<void> | undefined;
   #shellInterruptedAt = -Infinity;
   /** End of the grace period, on the monotonic clock. */
   #killAt = 0;
 
-  constructor(target: TerminationTarget) {
-    this.#target = target;
+  constructor(run: CommandRun, killGraceMs: number) {
+    this.#run = run;
+    this.#killGraceMs = killGraceMs;
   }
 
   /** Whether the command is being ended. */
@@ -49,7 +38,7 @@ class CommandTermination implements Climber {
 
   /** Begins to end the command; for an exceeded limit without a grace period. */
   begin(reason: EndReason): void {
-    this.#killAt = performance.now() + graceFor(reason, this.#target.killGraceMs);
+    this.#killAt = performance.now() + graceFor(reason, this.#killGraceMs);
     this.#steps ??= (reason.breach ? this.#killAtOnce() : this.#escalate()).catch(this.#endUnlisted);
   }
 
@@ -59,10 +48,10 @@ class CommandTermination implements Climber {
    */
   async complete(): Promise<ProcessEntry[]> {
     await this.#steps;
-    const { find } = this.#target;
+    const { find, shell } = this.#run;
     try {
-      const survivors = await endProcesses(find, this.#graceLeftMs, this.#endOptions);
-      return survivors.filter(this.#target.shell.processes.isAlive);
+      const survivors = await endProcesses(find, Math.max(0, this.#killAt - performance.now()), this.#endOptions);
+      return survivors.filter(shell.processes.isAlive);
     } catch {
       // They cannot be listed at the moment: a result without them is better than none.
       return [];
@@ -74,8 +63,8 @@ class CommandTermination implements Climber {
    * while it reads its request, and the request would be lost.
    */
   async whenUnderWay(): Promise<void> {
-    const { shell, isSettled } = this.#target;
-    await until(() => isSettled() || !shell.holdsRequests, 1, ENDING_MS.underWay);
+    const run = this.#run;
+    await until(() => run.isSettled || !run.shell.holdsRequests, 1, ENDING_MS.underWay);
   }
 
   /**
@@ -83,7 +72,8 @@ class CommandTermination implements Climber {
    * @param until deadline on the monotonic clock
    */
   signal(signal: SignalName, until = Infinity): Promise<ReportedProcess[]> {
-    const { shell, command, isSettled } = this.#target;
+    const run = this.#run;
+    const { shell, command } = run;
     return signalForeground({
       shell,
       signal,
@@ -96,23 +86,18 @@ class CommandTermination implements Climber {
       onSend: (sent) => {
         command.noteSignal(sent);
       },
-      isOver: () => isSettled() || performance.now() > until,
+      isOver: () => run.isSettled || performance.now() > until,
     });
-  }
-
-  /** Time left before processes are killed, in milliseconds. */
-  get #graceLeftMs(): number {
-    return Math.max(0, this.#killAt - performance.now());
   }
 
   async #escalate(): Promise<void> {
     await this.whenUnderWay();
-    if (!this.#target.isSettled()) await climb(LADDERS.command, this.#killAt, this);
+    if (!this.#run.isSettled) await climb(LADDERS.command, this.#killAt, this);
   }
 
   /** Ends the command without a grace period. */
   async #killAtOnce(): Promise<void> {
-    const { shell, command, reported } = this.#target;
+    const { shell, command, reported } = this.#run;
     const shellNumber = namespacePid(shell.pid, shell.root);
     // The command may have replaced its shell with `exec`, and end by the interrupt.
     void reported.then((how) => {
@@ -125,10 +110,10 @@ class CommandTermination implements Climber {
 
   /** Sends the signal of a step. The result must not wait for a shell that does not react. */
   readonly send = (signal: NodeJS.Signals, whom: Whom, withinMs: number): unknown => {
-    const { shell, find, isSettled } = this.#target;
+    const { shell, find, isSettled } = this.#run;
     switch (whom) {
       case 'foreground':
-        return isSettled() ? undefined : this.signal('SIGINT', performance.now() + withinMs);
+        return isSettled ? undefined : this.signal('SIGINT', performance.now() + withinMs);
       case 'processes':
         return signalProcesses(find(), signal, shell.processes);
       case 'tree':
@@ -139,15 +124,15 @@ class CommandTermination implements Climber {
     }
   };
 
-  readonly endsWithin = (ms: number): Promise<boolean> => settledWithin(this.#target.reported, ms);
+  readonly endsWithin = (ms: number): Promise<boolean> => settledWithin(this.#run.reported, ms);
 
   get #endOptions(): EndOptions {
-    const { group, root, processes } = this.#target.shell;
+    const { group, root, processes } = this.#run.shell;
     return { processes, group, root, onKill: this.#onKill };
   }
 
   readonly #onKill = (pids: readonly number[]): void => {
-    this.#target.command.noteKilled(pids);
+    this.#run.command.noteKilled(pids);
   };
 }
 
@@ -229,6 +214,11 @@ export class CommandRun extends Execution {
     this.nonce = options.nonce;
     this.#options = options;
     this.#terminal = command.spec.tty ? new TerminalOutput(options.nonce, command.stdout) : undefined;
+  }
+
+  /** Resolves when the driver has reported the end, or the shell has exited. */
+  get reported(): Promise<'reported' | 'exited'> {
+    return this.#reported.promise;
   }
 
   /** The pipes of the command. */
@@ -346,25 +336,18 @@ export class CommandRun extends Execution {
 
   /** Running processes that the command has started; empty once the end has been reported. */
   findUnsettled(): ProcessEntry[] {
-    return this.isSettled ? [] : this.#find();
+    return this.isSettled ? [] : this.find();
   }
 
-  readonly #find = (): ProcessEntry[] => {
+  /** Finds the running processes that the command has started. */
+  readonly find = (): ProcessEntry[] => {
     const { shell, number, startMarker } = this.#options;
     const { root, group, processes } = shell;
     return findCommandProcesses({ tag: shell.commandTag(number), root, beginning: startMarker, group, processes });
   };
 
   get #toSignal(): CommandTermination {
-    const { shell, killGraceMs } = this.#options;
-    return (this.#termination ??= new CommandTermination({
-      command: this.command,
-      shell,
-      killGraceMs,
-      reported: this.#reported.promise,
-      isSettled: () => this.isSettled,
-      find: this.#find,
-    }));
+    return (this.#termination ??= new CommandTermination(this, this.#options.killGraceMs));
   }
 
   async #settleTerminated(termination: CommandTermination, how: 'reported' | 'exited'): Promise<void> {

@@ -1,35 +1,22 @@
 import { type Limits } from '../../core/limits.js';
 import type { Command } from '../command/command.js';
-import type { EndReason, Warning } from '../command/outcome.js';
-import { type Breach, breachWarning, type Kill, limitsOf, type LimitTarget } from '../command/resource-use.js';
+import type { EndReason } from '../command/outcome.js';
+import { type Breach, breachWarning, limitsOf, type LimitTarget } from '../command/resource-use.js';
 import type { ProcessGroup } from '../limits/mechanism.js';
 import type { ProcessEntry } from '../platform/platform.js';
 import { killProcesses } from '../process/end-processes.js';
 import { sendSignal } from '../system/signals.js';
 import { findSessionProcesses, namespacePid, NamespacePids } from '../process/find-processes.js';
-import type { SessionListener, SessionOptions } from './session.js';
+import type { Session } from './session.js';
 import type { ShellProcess } from '../shell/shell-process.js';
-
-/** The parts of a session that are needed to enforce its limits. */
-interface LimitedSession {
-  readonly options: Pick<SessionOptions, 'limits'>;
-  readonly shell: ShellProcess;
-  readonly running: Command | undefined;
-  /** Returns the processes that the running command has started. */
-  findRunning(): ProcessEntry[];
-  cancel(command: Command, reason: EndReason): void;
-  noteWarning(warning: Warning): void;
-  readonly listener: Pick<SessionListener, 'onExceeded'>;
-  lastKill: Kill | undefined;
-}
 
 /** A session as the limits see it. */
 export class SessionLimitTarget implements LimitTarget {
   isMonitored = false;
   readonly numbers = new NamespacePids(() => this.#session.shell.root);
-  readonly #session: LimitedSession;
+  readonly #session: Session;
 
-  constructor(session: LimitedSession) {
+  constructor(session: Session) {
     this.#session = session;
   }
 
@@ -108,11 +95,7 @@ export class SessionLimitTarget implements LimitTarget {
 }
 
 /** Starts measuring a command that begins in a shell, and applies the command's own limits. */
-export function startWithinSessionLimits(
-  target: Pick<LimitTarget, 'limits' | 'isMonitored' | 'noteBreach'>,
-  command: Command,
-  shell: ShellProcess,
-): void {
+export function startWithinSessionLimits(target: LimitTarget, command: Command, shell: ShellProcess): void {
   const { meter, spec } = command;
   const { group } = shell;
   // Without background processes there is nothing that the kernel could have killed.
@@ -124,7 +107,7 @@ export function startWithinSessionLimits(
 }
 
 /** What the kernel has killed before a command does not count against it. */
-function noteBackgroundKills(target: Pick<LimitTarget, 'limits' | 'noteBreach'>, group: ProcessGroup): void {
+function noteBackgroundKills(target: LimitTarget, group: ProcessGroup): void {
   const { memory_mb: limit } = target.limits;
   if (limit === undefined || group.takeKernelActions().kills === 0) return;
   target.noteBreach({ resource: 'memory_mb', limit, observed: limit });
