@@ -120,7 +120,6 @@ function renderCondition(levels: readonly Level[]): string[] {
   ];
 }
 
-/** The shell code that completes values of a kind. */
 const completeZsh = (values: Values): string => {
   if (values === 'file') return '_files';
   if (values === 'directory') return '_files -/';
@@ -175,7 +174,6 @@ function renderZsh(levels: readonly Level[]): string {
  */
 type Values = { readonly words: readonly string[] } | 'file' | 'directory' | 'command' | 'none';
 
-/** A flag of a command. */
 interface Flag {
   readonly names: readonly string[];
   readonly description: string;

@@ -22,7 +22,6 @@ import {
   type Subcommand,
 } from './console/subcommand.js';
 
-/** Calls an LLM that is installed or configured on the daemon's machine. */
 const llm: Subcommand = {
   summary: 'ask an LLM: a command-line tool that is installed, or a service',
   description:
@@ -114,7 +113,6 @@ const toolsOption = (selected: ToolSet): Entry => [
   { choices: TOOL_SET_NAMES, default: selected },
 ];
 
-/** Serves the tools for models over standard input and output. */
 const mcp: Subcommand = {
   summary: 'offer the daemon to a model, by the Model Context Protocol',
   description:
@@ -211,7 +209,6 @@ const skill: Subcommand = {
   run: ({ stdout }) => stdout.write(readFileSync(SKILL_FILE)),
 };
 
-/** Makes any request of the protocol. */
 const request: Subcommand = {
   summary: 'make a request of the protocol, and print its answer',
   description:
@@ -259,8 +256,6 @@ function parseFields(text: string, { programName }: Context): object {
 
 /** Upper bound of a message in every configuration: a larger input is rejected without reading more. */
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
-/** Time without input or EOF after which a note for people is printed, in milliseconds. */
-const SILENCE_MS = 3000;
 
 /** Hints for input that cannot be passed on. */
 interface StdinHints {
@@ -272,35 +267,18 @@ interface StdinHints {
  * Reads standard input until EOF.
  * @throws CommandLineError when it exceeds every message size, or is not text
  */
-async function readStandardInput({ stdin, stderr }: Context, hints: StdinHints): Promise<string> {
-  const note = setTimeout(() => {
-    void stderr.write('shell-adapter: reading standard input to its end; --no-stdin if there is none\n');
-  }, SILENCE_MS);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of stdin as AsyncIterable<Buffer>) {
-      clearTimeout(note);
-      size += chunk.length;
-      if (size > MAX_STDIN_BYTES) {
-        throw new CommandLineError(`standard input is larger than ${MAX_STDIN_BYTES} bytes`, { hint: hints.tooLarge });
-      }
-      chunks.push(chunk);
-    }
-  } finally {
-    clearTimeout(note);
+async function readStandardInput(context: Context, hints: StdinHints): Promise<string> {
+  const { InputAhead, readToEnd } = await import('./run/standard-input.js');
+  const input = new InputAhead(context.stdin);
+  await readToEnd(context, input, MAX_STDIN_BYTES, 'reading standard input to its end');
+  if (!input.isComplete) {
+    input.destroy();
+    throw new CommandLineError(`standard input is larger than ${MAX_STDIN_BYTES} bytes`, { hint: hints.tooLarge });
   }
-  return decode(Buffer.concat(chunks), hints.notText);
+  const text = input.text();
+  if (text !== undefined) return text;
+  const message = 'standard input is not UTF-8 text, and nothing else can be passed on';
+  throw new CommandLineError(message, { hint: hints.notText });
 }
 
-function decode(bytes: Buffer, hint: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    // A fatal decoder throws a TypeError: the bytes are not UTF-8.
-    throw new CommandLineError('standard input is not UTF-8 text, and nothing else can be passed on', { hint, cause });
-  }
-}
-
-/** The subcommands for models, and for programs that speak the protocol. */
 export const modelSubcommands = { llm, mcp, tools, skill, request, protocol };

@@ -91,7 +91,6 @@ const remove = requesting('remove_node', {
   text: ({ node }) => `removed ${node}`,
 });
 
-/** The nodes of a cluster. */
 export const nodesSubcommand: Subcommand = {
   summary: 'list, register, drain and remove the nodes of a cluster',
   description: 'Lists the nodes of a cluster, and adds and removes the workers of a gateway.',

@@ -157,5 +157,4 @@ leads to it. Browsers that cannot read such files, those of snap or flatpak for 
   load: async () => (await import('./open-dashboard.js')).openDashboard,
 };
 
-/** The subcommands about who may do what, and has done what. */
 export const accessSubcommands = { token, audit, dashboard };

@@ -22,7 +22,6 @@ interface Tokens extends JsonOption {
   readonly config?: string;
 }
 
-/** What is asked of a token. */
 interface NewToken {
   readonly role: Role;
   readonly name: string;

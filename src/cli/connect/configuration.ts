@@ -27,5 +27,5 @@ export const configurationOf = (context: Context, flag: string | undefined): Con
   readConfiguration(findConfiguration(context, flag), skipRuleTests);
 
 /** How a user gets the file below the current directory used. */
-export const trustAdvice = ({ programName }: Pick<Context, 'programName'>): string =>
+export const trustAdvice = ({ programName }: Context): string =>
   `read it, and trust it with \`${programName} config trust\` if it is yours`;

@@ -9,7 +9,6 @@ export interface DaemonOptions {
   readonly token?: string;
 }
 
-/** Address of a daemon, with its source. */
 export interface DaemonAddress {
   readonly url: string;
   /** Source for messages: `--url`, `SHELL_ADAPTER_URL`, or the configuration file. */
@@ -21,7 +20,7 @@ export interface DaemonAddress {
 type Found = Pick<DaemonAddress, 'url' | 'source'>;
 
 /** Returns the address that a daemon with this configuration listens on; undefined if it uses any free port. */
-export function urlOf({ host, port, tls }: Pick<SocketioConfiguration, 'host' | 'port' | 'tls'>): string | undefined {
+export function urlOf({ host, port, tls }: SocketioConfiguration): string | undefined {
   // A daemon that listens on all addresses is reachable over the loopback too.
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const scheme = tls ? 'https' : 'http';
@@ -32,7 +31,7 @@ export function urlOf({ host, port, tls }: Pick<SocketioConfiguration, 'host' | 
  * Returns the explicit address: `--url`, or SHELL_ADAPTER_URL unless `--config` is given; undefined for none.
  * @throws UsageError when it is not a valid address
  */
-export function givenUrl({ url, config }: DaemonOptions, { env }: Pick<Context, 'env'>): Found | undefined {
+export function givenUrl({ url, config }: DaemonOptions, { env }: Context): Found | undefined {
   const fromEnvironment = env['SHELL_ADAPTER_URL'] || undefined;
   if (url !== undefined) return { url: checkUrl(url, '--url'), source: '--url' };
   if (fromEnvironment === undefined || config !== undefined) return undefined;

@@ -4,7 +4,6 @@ import { Agent as SecureAgent, request as httpsRequest } from 'node:https';
 import { unixEndpoint } from '../../client/connection/unix-socket.js';
 import type { DaemonAddress } from './daemon-address.js';
 
-/** A request over HTTP to the daemon. */
 export interface DaemonHttpRequest {
   readonly method: string;
   /** Path with its query. */

@@ -13,7 +13,6 @@ import {
 import type { DaemonOptions } from './daemon-address.js';
 import { withDaemon } from './with-daemon.js';
 
-/** Options by which a subcommand finds the daemon. */
 export const DAEMON_OPTIONS: readonly Entry[] = [
   ['--url <url>', 'where the daemon listens: http://HOST:PORT, or unix:/PATH'],
   ['-c, --config <file>', 'the configuration file with the address'],

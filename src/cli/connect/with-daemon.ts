@@ -64,6 +64,17 @@ function reportConnection(context: Context, client: AdapterClient): void {
   });
 }
 
+/** Rejects when the connection is closed permanently. */
+export function untilClosed(client: AdapterClient): Promise<never> {
+  const closed = new Promise<never>((_resolve, reject) => {
+    client.onConnection((state, error) => {
+      if (state === 'closed') reject(error ?? new Error('the connection has ended'));
+    });
+  });
+  closed.catch(() => undefined);
+  return closed;
+}
+
 const tokenHint = (context: Context, { config }: DaemonOptions): string => {
   const create = commandLineFor(context, { config })('token create --role agent --name NAME');
   return `Give a token by SHELL_ADAPTER_TOKEN or --token. \`${create}\`, run as the user of the daemon, makes one.`;
@@ -72,13 +83,11 @@ const tokenHint = (context: Context, { config }: DaemonOptions): string => {
 /** Whether the daemon refuses this program for lack of a valid token. */
 const isUnauthorized = ({ details }: ClientError): boolean => details?.['code'] === 'UNAUTHORIZED';
 
-/** Result of querying the address of the daemon. */
 export type FoundDaemon =
   /** A daemon that answers. */
   | { readonly state: 'running'; readonly url: string; readonly status: Answer<'daemon_status'> }
   /** A daemon that does not accept this client, or whose status this client may not read. */
   | { readonly state: 'unknown'; readonly why: string; readonly hint: string | undefined }
-  /** No daemon. */
   | { readonly state: 'stopped'; readonly why: string };
 
 /**

@@ -20,7 +20,6 @@ export interface Context {
    * @default 0
    */
   exitWith(code: number): void;
-  /** Exits immediately. */
   exitNow(code: number): never;
   /** Prints a line on standard error, unless it has been printed. */
   warnOnce(line: string): void;
@@ -32,7 +31,6 @@ export interface Context {
 
 /** Standard output or standard error of the process. */
 export interface Output {
-  /** Whether it is a terminal. */
   readonly isTerminal: boolean;
   /** Whether colour escape sequences are allowed. */
   readonly isColoured: boolean;

@@ -55,7 +55,6 @@ export interface Subcommand extends Description {
 /** What is printed: lines, a text without its last line end, or bytes as they are. */
 export type Text = string | readonly string[] | Uint8Array;
 
-/** `--json`. */
 export interface JsonOption {
   readonly json?: boolean;
 }
@@ -226,7 +225,6 @@ function readVariable(text: string, previous: Variables | undefined, env: NodeJS
   return { ...previous, [name]: value };
 }
 
-/** Reads a number. */
 export function number(min: number, max: number, isWhole = false): Read {
   return (text) => {
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
@@ -236,7 +234,6 @@ export function number(min: number, max: number, isWhole = false): Read {
   };
 }
 
-/** Reads a whole number. */
 export const wholeNumber = (min: number, max: number = Number.MAX_SAFE_INTEGER): Read => number(min, max, true);
 
 /** Reads a time in seconds, between bounds in milliseconds; gives milliseconds. */

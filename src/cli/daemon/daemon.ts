@@ -216,5 +216,4 @@ const config: Subcommand = {
   },
 };
 
-/** The subcommands about the daemon itself. */
 export const daemonSubcommands = { serve, status, stop, restart, metadata, doctor, config, version };

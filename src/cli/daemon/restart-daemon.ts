@@ -17,7 +17,6 @@ const TIMEOUT_MS = 15_000;
 /** Interval at which the process is checked while it ends, in milliseconds. */
 const POLL_MS = 50;
 
-/** A process of this machine. */
 interface KnownProcess {
   readonly pid: number;
   /** See `ProcessOrigins.identityOf`. */
@@ -98,7 +97,6 @@ export async function restartDaemon(context: Context, options: DaemonOptions): P
   await context.stdout.write(`the daemon runs again at ${started} (process ${status.pid} has ended)\n`);
 }
 
-/** How the daemon was started. */
 function launchOf(status: Answer<'daemon_status'>, url: string): ProcessLaunch {
   const { pid } = processOf(status, url);
   const launch = readOwn(pid);

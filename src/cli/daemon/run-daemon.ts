@@ -22,6 +22,7 @@ import { urlOf } from '../connect/daemon-address.js';
 import { probeDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, EXIT, messageOf } from '../console/failure.js';
+import { MAIN } from './start-daemon.js';
 
 const run = promisify(execFile);
 
@@ -173,7 +174,7 @@ class StopSignals {
   #abandon: () => void = () => undefined;
   #drain: (() => Promise<void>) | undefined;
 
-  constructor(context: Pick<Context, 'onSignal' | 'exitNow'>) {
+  constructor(context: Context) {
     let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
     this.requested = new Promise((resolve) => {
       const begin = (signal: NodeJS.Signals) => {
@@ -219,7 +220,6 @@ class StopSignals {
   }
 }
 
-/** Options of `serve`. */
 export interface ServeOptions {
   readonly config?: string;
   /** Overrides `adapter.workspace_directory`; relative to the current directory. */
@@ -236,9 +236,6 @@ export interface ServeOptions {
 
 /** Waits for processes that others have left behind, and passes signals on. It is part of the package. */
 const INIT = fileURLToPath(new URL('../../../scripts/init', import.meta.url));
-
-/** Path of this program's main module. */
-const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 
 const FIRST_PROCESS =
   'the daemon is the first process of its container: what commands leave behind stays as zombies. Start it by ' +
@@ -344,7 +341,6 @@ async function start(
   }
 }
 
-/** A daemon that listens. */
 interface ListeningDaemon {
   readonly app: App;
   readonly configuration: Configuration;

@@ -13,7 +13,7 @@ const START_MS = 30_000;
 const PROBE_PAUSE_MS = 200;
 
 /** Path of this program's main module. */
-const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../main.js', import.meta.url));
 
 /** Longest output of a daemon that is kept for an error message, in characters. */
 const MAX_OUTPUT = 4000;

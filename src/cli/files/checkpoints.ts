@@ -186,5 +186,4 @@ const describeSkipped = (skipped: readonly { readonly path: string; readonly rea
 /** The last line of a truncated list; none for a complete list. */
 const restOf = (shown: number, count: number): string[] => (count > shown ? [`… and ${count - shown} more`] : []);
 
-/** The subcommands about the workspace as a whole. */
 export const checkpointSubcommands = { checkpoint, diff, restore };

@@ -67,7 +67,6 @@ const givenUp = (cause: BrokenConnection): CommandLineError =>
 const STALLED_MS = 60_000;
 const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** A request for a file. */
 interface TransferRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -77,7 +76,6 @@ interface TransferRequest {
 /** Sends a body. The request may end before. */
 type BodySender = (request: ClientRequest) => Promise<void>;
 
-/** Sends and receives files by HTTP. */
 export class FileTransfers {
   readonly #daemon: DaemonHttp;
   readonly #sessionId: string | undefined;
@@ -109,7 +107,6 @@ export class FileTransfers {
     return JSON.parse(await textOf(response)) as Answer<'write_file'>;
   }
 
-  /** Closes the connections. */
   close(): void {
     this.#daemon[Symbol.dispose]();
   }
@@ -281,7 +278,6 @@ export function progressLine({ name, size, done, bytesPerSecond }: ProgressFacts
   return `${onOneLine(name, MAX_NAME)}  ${share} %  ${(done / MB).toFixed(1)} of ${(size / MB).toFixed(1)} MB  ${rate} MB/s`;
 }
 
-/** How a copy is made. */
 export interface CopyPlan {
   /** Makes a request; waits when the token has made too many of them. */
   readonly ask: <T>(request: (files: ClientFiles) => Promise<T>) => Promise<T>;

@@ -91,5 +91,4 @@ function jsonLines({ changes, overflow }: PathChanges): string {
   return objects.map((each) => `${JSON.stringify(each)}\n`).join('');
 }
 
-/** The subcommands about files of the daemon's machine. */
 export const fileSubcommands = { cp, watch };

@@ -8,7 +8,7 @@ import {
   ConfirmationRequiredError,
   type EventPayload,
 } from '../../client/index.js';
-import { readReply } from './confirmations.js';
+import { askWhileOpen, ENDED_ELSEWHERE, REFUSED_HERE } from './confirmations.js';
 import type { Context } from '../console/context.js';
 import { onOneLine } from '../console/style.js';
 import { ConnectedTerminal } from './interactive-terminal.js';
@@ -18,14 +18,6 @@ const MAX_REASON = 200;
 
 /** Typed input was not delivered because it was not confirmed. */
 class NotConfirmed extends Error {}
-
-const ENDED: Record<EventPayload<'confirmation_resolved'>['outcome'], string> = {
-  approved: 'it was confirmed elsewhere',
-  rejected: 'it was refused elsewhere',
-  expired: 'the question has expired',
-  withdrawn: 'it was taken back',
-  void: 'answers did not match the question',
-};
 
 /**
  * Asks the person at a terminal to confirm typed input, and types it if the answer is yes. Rejects when it was not
@@ -37,25 +29,11 @@ async function confirmInput(
   { confirmation }: ConfirmationRequiredError,
 ): Promise<void> {
   const { confirmation_id: id, command_sha256: commandSha256 } = confirmation;
-  let outcome: keyof typeof ENDED | undefined;
-  let unsubscribe: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
-    unsubscribe = client.on('confirmation_resolved', (event) => {
-      if (event.confirmation_id !== id) return;
-      outcome = event.outcome;
-      resolve();
-    });
-  });
-  try {
-    const line = await terminal.ask(linesOf(confirmation), ended);
-    if (outcome === 'approved') return;
-    if (line === undefined) throw new NotConfirmed(outcome && ENDED[outcome]);
-    const reply = readReply(line);
-    await client.confirm(id, { ...reply, commandSha256 });
-    if (reply.decision === 'reject') throw new NotConfirmed('you have refused it');
-  } finally {
-    unsubscribe();
-  }
+  const reply = await askWhileOpen(client, id, (ended) => terminal.ask(linesOf(confirmation), ended));
+  if (reply === 'approved') return;
+  if (typeof reply === 'string') throw new NotConfirmed(ENDED_ELSEWHERE[reply]);
+  await client.confirm(id, { ...reply, commandSha256 });
+  if (reply.decision === 'reject') throw new NotConfirmed(REFUSED_HERE);
 }
 
 function linesOf({ class: name, reasons }: ConfirmationRequiredError['confirmation']): string[] {
@@ -76,12 +54,12 @@ const DECIDERS = {
 } as const;
 
 /** A pending confirmation that this client cannot decide. */
-type Wait = Pick<EventPayload<'confirmation_required'>, 'confirmation_id' | 'kind' | 'command_id'>;
+type Wait = EventPayload<'confirmation_required'>;
 
 /** Display of pending confirmations. */
 interface WaitingDisplay {
   /** Whether the confirmation belongs to this program. */
-  readonly isOwn: (asked: EventPayload<'confirmation_required'>) => boolean;
+  readonly isOwn: (wait: Wait) => boolean;
   /** Prints one line. */
   readonly note: (text: string) => void;
   /** Starts a new line; the current one may contain typed text. */
@@ -140,10 +118,7 @@ interface Connection {
  * Connects the terminal of this program to a command: keys, size, and confirmations. Disposing of it restores the
  * terminal.
  */
-export function openTerminal(
-  context: Context,
-  { client, session, command }: Connection,
-): AsyncDisposable & Pick<ConnectedTerminal, 'closed' | 'whenFree'> {
+export function openTerminal(context: Context, { client, session, command }: Connection) {
   const peer = command ?? session;
   const ended = (command?.result ?? new Promise<never>(() => undefined)).then(
     () => true,

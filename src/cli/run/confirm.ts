@@ -8,7 +8,6 @@ import { UsageError } from '../console/failure.js';
 import { formatSpan, onOneLine, table } from '../console/style.js';
 import { type JsonOption, printAnswer, type Subcommand } from '../console/subcommand.js';
 
-/** Lists, watches and decides pending confirmations. */
 export const confirmSubcommand: Subcommand = {
   summary: 'list and decide open confirmations',
   description:

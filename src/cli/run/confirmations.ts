@@ -138,15 +138,62 @@ export function readReply(line: string): {
 /** The result of a command, or the exit code when there is no result. */
 export type Outcome = CommandResult | number;
 
-/** The reply of the person, or the outcome of a confirmation that ended without one. */
-type Reply = ReturnType<typeof readReply> | EventPayload<'confirmation_resolved'>['outcome'];
+/** How a confirmation has ended that nobody here has decided. */
+type ElsewhereOutcome = EventPayload<'confirmation_resolved'>['outcome'];
 
-/** Messages for confirmations that have ended without a reply. */
-const ENDED: Partial<Record<string, string>> = {
+/** Why nothing was run or typed. */
+export const REFUSED_HERE = 'you have refused it';
+export const ENDED_ELSEWHERE: Readonly<Record<Exclude<ElsewhereOutcome, 'approved'>, string>> = {
   rejected: 'another client has refused it',
   expired: 'it has expired',
+  withdrawn: 'it was taken back',
   void: 'it is void: answers did not fit it',
 };
+
+/**
+ * Asks a person about a confirmation while it is open.
+ * @param read shows the question and reads a line; undefined once `ended` has resolved
+ * @returns the reply, or how the confirmation has ended meanwhile
+ */
+export async function askWhileOpen(
+  client: AdapterClient,
+  id: string,
+  read: (ended: Promise<undefined>) => Promise<string | undefined>,
+): Promise<ReturnType<typeof readReply> | ElsewhereOutcome> {
+  let outcome: ElsewhereOutcome | undefined;
+  let unsubscribe: () => void = () => undefined;
+  const ended = new Promise<undefined>((resolve) => {
+    unsubscribe = client.on('confirmation_resolved', (event) => {
+      if (event.confirmation_id !== id) return;
+      outcome = event.outcome;
+      resolve(undefined);
+    });
+  });
+  try {
+    const line = await read(ended);
+    return outcome ?? (line === undefined ? 'expired' : readReply(line));
+  } finally {
+    unsubscribe();
+  }
+}
+
+/** The next line that is typed at the terminal; empty at the end of its input. What was typed before is none. */
+export function nextLine({ stdin }: Context): Disposable & { readonly line: Promise<string> } {
+  // Not a terminal interface of readline, so that Ctrl-C stays a signal.
+  const lines = createInterface({ input: stdin, terminal: false });
+  const line = new Promise<string>((resolve) => {
+    lines.once('line', resolve);
+    lines.once('close', () => {
+      resolve('');
+    });
+  });
+  return {
+    line,
+    [Symbol.dispose]: () => {
+      lines.close();
+    },
+  };
+}
 
 /**
  * Runs a command. If this client has to confirm it and has a terminal, asks the person there, then runs it.
@@ -163,14 +210,14 @@ export async function runOrAsk(
   const outcome = await start();
   if (typeof outcome === 'number' || !isForPerson(context, outcome)) return outcome;
   const { confirmation_id: id = '', command_sha256: commandSha256 } = outcome;
-  const reply = await askPerson(context, client, id);
+  const reply = await askWhileOpen(client, id, (ended) => askPerson(context, client, id, ended));
   if (reply === 'approved') return start();
   if (reply === 'withdrawn') return withdrawnCode;
-  if (typeof reply === 'string') return refuse(context, ENDED[reply] ?? reply);
+  if (typeof reply === 'string') return refuse(context, ENDED_ELSEWHERE[reply]);
   const decided = client.confirm(id, { ...reply, commandSha256 });
   if (reply.decision === 'reject') {
     await decided;
-    return refuse(context, 'you have refused it');
+    return refuse(context, REFUSED_HERE);
   }
   // The decision is answered with the result of the command, which a person at a terminal may leave before.
   const failed = decided.then(() => new Promise<never>(() => undefined));
@@ -189,35 +236,20 @@ async function refuse({ stderr }: Context, why: string): Promise<number> {
   return EXIT.execDenied;
 }
 
-/** Shows the pending confirmation and reads one line. */
-async function askPerson({ stdin, stderr }: Context, client: AdapterClient, id: string): Promise<Reply> {
-  // Not a terminal interface of readline, so that Ctrl-C stays a signal. It starts reading before the question is
-  // shown: earlier typed text is not an answer.
-  const lines = createInterface({ input: stdin, terminal: false });
-  let unsubscribe: () => void = () => undefined;
-  try {
-    const ended = new Promise<Reply>((resolve) => {
-      unsubscribe = client.on('confirmation_resolved', ({ confirmation_id, outcome }) => {
-        if (confirmation_id === id) resolve(outcome);
-      });
-    });
-    const asked = (await client.listConfirmations()).find(({ confirmation_id }) => confirmation_id === id);
-    if (!asked) return 'expired';
-    const [head = '', ...rest] = describeQuestion(asked, Date.now());
-    await stderr.write([paint(stderr, 'bold', head), ...rest, 'run it? [y/N] (a reason may follow) '].join('\n'));
-    const replied = new Promise<Reply>((resolve) => {
-      lines.once('line', (line) => {
-        resolve(readReply(line));
-      });
-      lines.once('close', () => {
-        resolve(readReply(''));
-      });
-    });
-    const reply = await Promise.race([replied, ended]);
-    if (typeof reply === 'string') await stderr.write('\n');
-    return reply;
-  } finally {
-    unsubscribe();
-    lines.close();
-  }
+/** Shows the pending confirmation and reads one line; undefined when it is not open any more. */
+async function askPerson(
+  context: Context,
+  client: AdapterClient,
+  id: string,
+  ended: Promise<undefined>,
+): Promise<string | undefined> {
+  const { stderr } = context;
+  using typed = nextLine(context);
+  const asked = (await client.listConfirmations()).find(({ confirmation_id }) => confirmation_id === id);
+  if (!asked) return undefined;
+  const [head = '', ...rest] = describeQuestion(asked, Date.now());
+  await stderr.write([paint(stderr, 'bold', head), ...rest, 'run it? [y/N] (a reason may follow) '].join('\n'));
+  const line = await Promise.race([typed.line, ended]);
+  if (line === undefined) await stderr.write('\n');
+  return line;
 }

@@ -16,12 +16,21 @@ interface HintedCommand {
 }
 
 /**
- * Prints hints on standard error, if it is a terminal: that the command waits for a confirmation by others, or for
- * input that requires --tty.
+ * Prints notes on standard error while a command runs: that its time-out will end it soon, and if standard error is a
+ * terminal, that it waits for a confirmation by others, or for input that requires --tty.
  */
-export async function showHints(context: Context, client: AdapterClient, command: HintedCommand): Promise<Disposable> {
+export async function showNotes(context: Context, client: AdapterClient, command: HintedCommand): Promise<Disposable> {
+  const warning = warnOfTimeout(context, client, command.commandId);
+  const hints = context.stderr.isTerminal ? await showHints(context, client, command) : [];
+  return {
+    [Symbol.dispose]: () => {
+      for (const unsubscribe of [warning, ...hints]) unsubscribe();
+    },
+  };
+}
+
+async function showHints(context: Context, client: AdapterClient, command: HintedCommand): Promise<(() => void)[]> {
   const { stderr } = context;
-  if (!stderr.isTerminal) return { [Symbol.dispose]: () => undefined };
   const { commandId, session, tty } = command;
   const note = (text: string) => void stderr.write(paint(stderr, 'dim', `shell-adapter: ${text}\n`));
   let hasHinted = false;
@@ -38,12 +47,12 @@ export async function showHints(context: Context, client: AdapterClient, command
   const unsubscribe = client.on('awaiting_input', ({ command_id: id }) => {
     if (id === commandId) hint('the command waits for input: run it with --tty to type into it');
   });
-  return {
-    [Symbol.dispose]: () => {
+  return [
+    unsubscribe,
+    () => {
       waits[Symbol.dispose]();
-      unsubscribe();
     },
-  };
+  ];
 }
 
 /** Finds the first program of a command that reads typed input; undefined when there is none. */

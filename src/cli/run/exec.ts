@@ -2,13 +2,11 @@ import { MAX_TIMER_MS } from '../../core/time.js';
 import { DAEMON_OPTIONS } from '../connect/requesting.js';
 import { type Entry, ENV_OPTION, path, SANDBOX_OPTION, seconds, type Subcommand } from '../console/subcommand.js';
 
-/** The command that is run or judged. */
 export const COMMAND_WORDS: Entry = [
   '<command...>',
   'one argument is text for the shell; several are a program and its arguments, not parsed',
 ];
 
-/** Runs a command through the daemon as if it ran here. */
 export const execSubcommand: Subcommand = {
   summary: 'run a command through the daemon',
   description:

@@ -165,7 +165,7 @@ function passOutputAsItIs(): void {
 export class ConnectedTerminal implements AsyncDisposable {
   /** Resolves when the person at the terminal has pressed Ctrl-]. */
   readonly closed: Promise<void>;
-  readonly #context: Pick<Context, 'stdin' | 'stdout' | 'stderr'>;
+  readonly #context: Context;
   readonly #peer: TerminalPeer;
   readonly #sender: KeySender;
   readonly #resizing: Disposable;
@@ -177,7 +177,7 @@ export class ConnectedTerminal implements AsyncDisposable {
   /** The last note about a failure: it is not repeated for every key. */
   #lastFailure: string | undefined;
 
-  constructor(context: Pick<Context, 'stdin' | 'stdout' | 'stderr'>, peer: TerminalPeer) {
+  constructor(context: Context, peer: TerminalPeer) {
     this.#context = context;
     this.#peer = peer;
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));

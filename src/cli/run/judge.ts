@@ -9,7 +9,6 @@ import { COMMAND_WORDS } from './exec.js';
 type Verdict = Answer<'check_command'>;
 type Action = Verdict['action'];
 
-/** Exit codes by verdict. */
 const EXIT_CODES: Readonly<Record<Action, number>> = { allow: 0, checkpoint: 0, confirm: 3, deny: 4 };
 const COLOURS = { allow: 'green', checkpoint: 'green', confirm: 'yellow', deny: 'red' } as const;
 
@@ -105,7 +104,12 @@ const policy: Subcommand = {
 };
 
 /** The place of a command, as the command line gives it. */
-type Place = Pick<JudgeFacts, 'shell' | 'preset'> & { readonly config?: string; readonly cwd?: string };
+interface Place {
+  readonly config?: string;
+  readonly cwd?: string;
+  readonly shell?: JudgeFacts['shell'];
+  readonly preset?: JudgeFacts['preset'];
+}
 
 async function explain(
   context: Context,
@@ -149,5 +153,4 @@ function renderJudgement(judgement: Judgement, output: Output): string[] {
   return lines;
 }
 
-/** The subcommands that say what the policy does with a command. */
 export const judgeSubcommands = { check, policy };

@@ -2,29 +2,35 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 
 import { hasCode } from '../../client/errors.js';
-import type { AdapterClient, ClientCommand, CommandResult, InputSource, SignalName } from '../../client/index.js';
+import {
+  type AdapterClient,
+  type ClientCommand,
+  type ClientSession,
+  type CommandResult,
+  ConfirmationRequiredError,
+  type ExecuteOptions,
+  type InputSource,
+  type SignalName,
+} from '../../client/index.js';
 import { commandIdFrom, ID_BYTES } from '../../core/ids.js';
 import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import { settledWithin } from '../../core/time.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
-import { commandLineFor, type Context } from '../console/context.js';
+import { commandLineFor, type Context, type Output } from '../console/context.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
 import { onOneLine } from '../console/style.js';
 import { type JsonOption, jsonText } from '../console/subcommand.js';
+import { openTerminal } from './command-terminal.js';
 import { type Outcome, runOrAsk } from './confirmations.js';
-import { printEndNotes, showHints, warnOfTimeout } from './exec-hints.js';
-import {
-  type ExecuteRequest,
-  follow,
-  LEFT_EXIT_CODE,
-  reportCancelled,
-  runOnTerminal,
-  type TerminalRun,
-  whenBroken,
-} from './run-on-terminal.js';
+import { printEndNotes, showNotes } from './exec-hints.js';
+import { InputAhead, readToEnd } from './standard-input.js';
 
 const SIGNAL_EXIT_BASE = 128;
+/** Exit code when the reader of the output has closed the pipe: 128 + SIGPIPE. */
+const BROKEN_PIPE_EXIT_CODE = 128 + constants.signals.SIGPIPE;
+/** Exit code when a person leaves the command or its confirmation: 128 + SIGINT, as for Ctrl-C. */
+const LEFT_EXIT_CODE = 128 + constants.signals.SIGINT;
 /** Number of signals that are forwarded to the command. The next one ends this program, whatever the command does. */
 const MAX_FORWARDED = 2;
 
@@ -35,7 +41,7 @@ export class CommandSignals {
   #command: ClientCommand | undefined;
   #forwarded = 0;
 
-  constructor(context: Pick<Context, 'onSignal' | 'exitNow'>) {
+  constructor(context: Context) {
     context.onSignal(FORWARDED, (signal) => {
       const name = FORWARDED.find((candidate) => candidate === signal);
       if (!this.#command || !name || this.#forwarded >= MAX_FORWARDED) {
@@ -78,8 +84,8 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 const REQUEST_ROOM_BYTES = 4096;
 /** How long to wait for a complete input before the command starts, in milliseconds. */
 const QUICK_MS = 50;
-/** Time without input or EOF after which a note for people is printed, in milliseconds. */
-const SILENCE_MS = 3000;
+
+const SEEN_FIRST = 'the policy has to see standard input first: reading it to its end';
 
 /** Input of a command: a text that was complete before the start, or a source that is streamed. */
 type CommandInput = string | InputSource;
@@ -101,9 +107,10 @@ async function readInput(
   const { limits } = await client.metadata();
   const maxBytes = Math.min(MAX_TEXT_BYTES, limits.max_message_bytes - REQUEST_ROOM_BYTES);
   if (!ahead.isComplete && ahead.bytes <= maxBytes) {
-    if (!(await isAllowedUnseen(client, command, options))) await readToEnd(context, ahead, maxBytes);
+    if (!(await isAllowedUnseen(client, command, options))) await readToEnd(context, ahead, maxBytes, SEEN_FIRST);
   }
-  return (ahead.isComplete ? ahead.text(maxBytes) : undefined) ?? ahead;
+  const text = ahead.isComplete && ahead.bytes <= maxBytes ? ahead.text() : undefined;
+  return text !== undefined && Buffer.byteLength(JSON.stringify(text)) <= maxBytes ? text : ahead;
 }
 
 /** Whether the daemon runs a command whose input the policy cannot see. */
@@ -122,89 +129,86 @@ async function isAllowedUnseen(
   return !enforced || action === 'allow';
 }
 
-/** Continues reading; prints a note for people when no data arrives. */
-async function readToEnd({ stderr }: Context, ahead: InputAhead, maxBytes: number): Promise<void> {
-  const note = setTimeout(() => {
-    void stderr.write(
-      'shell-adapter: the policy has to see standard input first: reading it to its end; --no-stdin if there is none\n',
-    );
-  }, SILENCE_MS);
-  await ahead.read(maxBytes, Infinity);
-  clearTimeout(note);
+/** A command, and how it is run. */
+export type ExecuteRequest = [command: string, options: ExecuteOptions & { readonly commandId: string }];
+
+/** Standard output has no reader: the command is ended, without an error message. */
+class BrokenOutput extends Error {}
+
+/** Aborts a command whose output has no reader any more. */
+export function whenBroken(stdout: Output): AbortSignal {
+  const gone = new AbortController();
+  void stdout.broken.then(() => {
+    gone.abort(new BrokenOutput());
+  });
+  return gone.signal;
 }
 
-/** An input whose first part was read ahead. Iterating it yields the whole input. */
-class InputAhead implements AsyncIterable<Uint8Array> {
-  readonly #stdin: NodeJS.ReadStream;
-  readonly #iterator: AsyncIterator<Buffer>;
-  readonly #chunks: Buffer[] = [];
-  /** The pending read. */
-  #next: Promise<IteratorResult<Buffer, unknown>> | undefined;
-  #bytes = 0;
-  #isComplete = false;
+/** How a running command is followed. */
+interface FollowOptions {
+  /** Output is not forwarded. */
+  readonly isQuiet: boolean;
+  readonly signals: CommandSignals;
+  /** Resolves when output may be written. */
+  readonly whenFree?: () => Promise<void>;
+}
 
-  constructor(stdin: NodeJS.ReadStream) {
-    this.#stdin = stdin;
-    this.#iterator = (stdin as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
-  }
-
-  /** Number of bytes that were read ahead. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Whether the input was read to EOF. */
-  get isComplete(): boolean {
-    return this.#isComplete;
-  }
-
-  /** Reads until EOF, until there are more than `maxBytes` bytes, or until `ms` milliseconds have passed. */
-  async read(maxBytes: number, ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolveLate) => {
-      if (ms !== Infinity) timer = setTimeout(resolveLate, ms, undefined);
-    });
-    while (!this.#isComplete && this.#bytes <= maxBytes) {
-      this.#next ??= this.#iterator.next();
-      const next = await Promise.race([this.#next, late]);
-      if (!next) break;
-      this.#next = undefined;
-      if (next.done === true) this.#isComplete = true;
-      else {
-        this.#chunks.push(next.value);
-        this.#bytes += next.value.length;
+/** Forwards the output while the command runs. */
+async function follow(
+  { stdout, stderr }: Context,
+  command: ClientCommand,
+  { isQuiet, signals, whenFree }: FollowOptions,
+): Promise<Outcome> {
+  signals.sendTo(command);
+  try {
+    if (!isQuiet) {
+      for await (const { stream, data } of command) {
+        await whenFree?.();
+        await (stream === 'stdout' ? stdout : stderr).write(data);
       }
     }
-    clearTimeout(timer);
+    return await command;
+  } catch (error) {
+    if (error instanceof BrokenOutput) return BROKEN_PIPE_EXIT_CODE;
+    if (error instanceof ConfirmationRequiredError && error.result) return error.result;
+    throw error;
   }
+}
 
-  /** The input as text; undefined when it exceeds `maxBytes` in a request, or is not UTF-8. */
-  text(maxBytes: number): string | undefined {
-    if (this.#bytes > maxBytes) return undefined;
-    try {
-      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(this.#chunks));
-      return Buffer.byteLength(JSON.stringify(text)) > maxBytes ? undefined : text;
-    } catch {
-      // A fatal decoder throws a TypeError: the bytes are not UTF-8.
-      return undefined;
-    }
-  }
+/** Returns the exit code of a command whose confirmation was withdrawn. Throws other errors again. */
+export async function reportCancelled({ stderr }: Context, error: unknown): Promise<number> {
+  if (!hasCode(error, 'COMMAND_DENIED') || error.details?.['outcome'] !== 'withdrawn') throw error;
+  await stderr.write('shell-adapter: cancelled: the command was not run\n');
+  return LEFT_EXIT_CODE;
+}
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    for (let chunk = this.#chunks.shift(); chunk; chunk = this.#chunks.shift()) yield chunk;
-    if (this.#isComplete) return;
-    for (;;) {
-      const next = await (this.#next ?? this.#iterator.next());
-      this.#next = undefined;
-      if (next.done === true) return;
-      yield next.value;
-    }
-  }
+/** A command that runs with this terminal. */
+export interface TerminalRun {
+  readonly signals: CommandSignals;
+  readonly request: ExecuteRequest;
+}
 
-  /** Stops reading. */
-  destroy(): void {
-    this.#stdin.destroy();
-  }
+/** A person ends what runs at a terminal: without a time-out of its own it gets the longest that the daemon allows. */
+async function unhurried(client: AdapterClient, [command, options]: ExecuteRequest): Promise<ExecuteRequest> {
+  const timeoutMs = options.timeoutMs ?? (await client.metadata()).limits.command_max_lifetime_ms;
+  return [command, { ...options, timeoutMs }];
+}
+
+/** Runs a command of a session with this terminal. */
+export async function runOnTerminal(
+  context: Context,
+  client: AdapterClient,
+  session: ClientSession,
+  { signals, request: given }: TerminalRun,
+): Promise<Outcome> {
+  const request = await unhurried(client, given);
+  const start = async () => {
+    const command = session.execute(...request);
+    await using terminal = openTerminal(context, { client, session, command });
+    const followed = follow(context, command, { isQuiet: false, signals, whenFree: terminal.whenFree });
+    return await Promise.race([followed, terminal.closed.then(() => LEFT_EXIT_CODE)]);
+  };
+  return runOrAsk(context, client, start, LEFT_EXIT_CODE);
 }
 
 /** What `exec` takes. */
@@ -240,35 +244,15 @@ export async function runCommand(
     const input = options.stdin && !context.stdin.isTTY ? await readInput(context, client, words, options) : undefined;
     const request = requestOf(context, words, { ...options, input });
     if (isInteractive) return runInteractively(context, client, { session: options.session, signals, request });
-    const hints = await notesOn(context, client, { ...options, words, commandId: request[1].commandId });
-    try {
-      const runner = options.session === undefined ? client : await client.attachSession(options.session);
-      const start = () => follow(context, runner.execute(...request), { isQuiet: options.json ?? false, signals });
-      const mayAsk = options.json !== true && options.stdin;
-      return await (mayAsk ? runOrAsk(context, client, start, LEFT_EXIT_CODE) : start());
-    } finally {
-      hints[Symbol.dispose]();
-    }
+    const [, { commandId }] = request;
+    using _ = options.quiet === true ? undefined : await showNotes(context, client, { ...options, words, commandId });
+    const runner = options.session === undefined ? client : await client.attachSession(options.session);
+    const start = () => follow(context, runner.execute(...request), { isQuiet: options.json ?? false, signals });
+    const mayAsk = options.json !== true && options.stdin;
+    return await (mayAsk ? runOrAsk(context, client, start, LEFT_EXIT_CODE) : start());
   }).catch((error: unknown) => reportCancelled(context, error));
   if (typeof outcome === 'number') context.exitWith(outcome);
   else await conclude(context, outcome, options);
-}
-
-/** What is said on standard error while the command runs; nothing with `--quiet`. */
-async function notesOn(
-  context: Context,
-  client: AdapterClient,
-  { quiet, ...command }: Parameters<typeof showHints>[2] & Pick<ExecOptions, 'quiet'>,
-): Promise<Disposable> {
-  if (quiet === true) return { [Symbol.dispose]: () => undefined };
-  const hints = await showHints(context, client, command);
-  const unsubscribe = warnOfTimeout(context, client, command.commandId);
-  return {
-    [Symbol.dispose]: () => {
-      hints[Symbol.dispose]();
-      unsubscribe();
-    },
-  };
 }
 
 function requestOf(

@@ -7,7 +7,7 @@ import type { DaemonOptions } from '../connect/daemon-address.js';
 import { reportFailure } from '../console/failure.js';
 import { paint } from '../console/style.js';
 import type { JsonOption } from '../console/subcommand.js';
-import { withDaemon } from '../connect/with-daemon.js';
+import { untilClosed, withDaemon } from '../connect/with-daemon.js';
 
 /**
  * Shows pending confirmations as they arrive, until a signal ends it. On a terminal, asks about each, until EOF on
@@ -18,7 +18,7 @@ export async function watchConfirmations(context: Context, options: DaemonOption
   await untilStopped(context, (_signal, stopped) =>
     withDaemon(options, context, async (client) => {
       await introduce(context, client, options);
-      const watch = options.json === true ? new JsonWatch(context) : new InteractiveWatch(context, client);
+      const watch = options.json === true ? jsonWatch(context) : new InteractiveWatch(context, client);
       try {
         await Promise.race([follow(client, watch), stopped, watch.closed]);
       } finally {
@@ -67,17 +67,13 @@ async function follow(client: AdapterClient, watch: Watch): Promise<never> {
     }
     waiting.forEach(take);
   };
-  const lost = new Promise<never>((_resolve, reject) => {
-    client.onConnection((state, error) => {
-      if (state === 'lost') return;
-      if (state === 'closed') reject(error ?? new Error('the connection has ended'));
-      // This fails only when the connection does, which `closed` reports.
-      else catchUp().catch(() => undefined);
-    });
+  const closed = untilClosed(client);
+  client.onConnection((state) => {
+    // This fails only when the connection does, which `closed` reports.
+    if (state === 'connected' || state === 'restarted') catchUp().catch(() => undefined);
   });
-  lost.catch(() => undefined);
   await catchUp();
-  return lost;
+  return closed;
 }
 
 /** Receiver of the reports. */
@@ -91,33 +87,18 @@ interface Watch {
   end(): void;
 }
 
-class JsonWatch implements Watch {
-  readonly closed = new Promise<void>(() => undefined);
-  readonly #context: Context;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  required(asked: ConfirmationInfo): void {
-    this.#write('confirmation_required', asked);
-  }
-
-  resolved(event: EventPayload<'confirmation_resolved'>): void {
-    this.#write('confirmation_resolved', event);
-  }
-
-  forgotten(): void {
+function jsonWatch({ stdout }: Context): Watch {
+  const write = (event: string) => (payload: object) => {
+    void stdout.write(`${JSON.stringify({ event, ...payload })}\n`);
+  };
+  return {
+    closed: new Promise(() => undefined),
+    required: write('confirmation_required'),
+    resolved: write('confirmation_resolved'),
     // Only events of the daemon are printed.
-  }
-
-  end(): void {
-    // No resource is held.
-  }
-
-  #write(event: string, payload: object): void {
-    void this.#context.stdout.write(`${JSON.stringify({ event, ...payload })}\n`);
-  }
+    forgotten: () => undefined,
+    end: () => undefined,
+  };
 }
 
 /** Pause before the next question, in milliseconds: a line within it was typed before the question was shown. */

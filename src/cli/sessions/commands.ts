@@ -116,7 +116,6 @@ const output: Subcommand = {
   run: printOutput,
 };
 
-/** The part of an output that is wanted. */
 interface WantedOutput extends DaemonOptions, JsonOption {
   readonly stream?: 'stdout' | 'stderr';
   readonly offset?: number;
@@ -196,5 +195,4 @@ const wholeLines = ({ lines = 0, data }: Part): number => (data.at(-1) === LINE_
 
 const LINE_FEED = 0x0a;
 
-/** The subcommands about commands that run or have ended. */
 export const commandSubcommands = { history, output };

@@ -8,7 +8,7 @@ import {
   type EventPayload,
 } from '../../client/index.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
-import { withDaemon } from '../connect/with-daemon.js';
+import { untilClosed, withDaemon } from '../connect/with-daemon.js';
 import { commandLineFor, type Context, untilStopped } from '../console/context.js';
 import { CommandLineError, reportFailure, UsageError } from '../console/failure.js';
 import { paint } from '../console/style.js';
@@ -34,7 +34,6 @@ const SHOWN_EVENTS = [
   'server_shutdown',
 ] as const satisfies readonly EventName[];
 
-/** Name of an event that is shown. */
 type ShownEvent = (typeof SHOWN_EVENTS)[number];
 
 /** Shows each event as a line of JSON; bytes are `{"base64": …}`. */
@@ -51,25 +50,21 @@ function showAsJson({ stdout }: Context): Display {
   };
 }
 
-/** Options of the text display. */
-interface TextOptions {
-  /** Defined when this terminal is in raw mode, where every line end needs a carriage return. */
-  readonly terminals: CommandTerminals | undefined;
-  /** Resolves when output may be written; undefined when it may be written at once. */
-  readonly whenFree: () => Promise<void> | undefined;
-}
-
 /** Shows output as it is, and notes about other events on standard error if that is a terminal. */
 class TextDisplay implements Display {
-  readonly #context: Pick<Context, 'stdout' | 'stderr'>;
+  readonly #context: Context;
   readonly #terminals: CommandTerminals | undefined;
-  readonly #whenFree: TextOptions['whenFree'];
+  readonly #whenFree: () => Promise<void> | undefined;
   readonly #lineEnd: string;
   /** Ids of running commands that have sent output events. */
   readonly #streamed = new Set<string>();
   #last: Promise<void> = Promise.resolve();
 
-  constructor(context: Pick<Context, 'stdout' | 'stderr'>, { terminals, whenFree }: TextOptions) {
+  /**
+   * @param terminals defined when this terminal is in raw mode, where every line end needs a carriage return
+   * @param whenFree resolves when output may be written; undefined when it may be written at once
+   */
+  constructor(context: Context, terminals: CommandTerminals | undefined, whenFree: () => Promise<void> | undefined) {
     this.#context = context;
     this.#terminals = terminals;
     this.#whenFree = whenFree;
@@ -98,12 +93,10 @@ class TextDisplay implements Display {
       this.#note(`${node === undefined ? 'the daemon' : `node ${node}`} is stopping: ${reason}`),
   };
 
-  /** Shows an event after those before it. */
   event<N extends ShownEvent>(name: N, payload: EventPayload<N>): void {
     this.#showers[name](payload);
   }
 
-  /** Resolves when all events have been written. */
   settled(): Promise<void> {
     return this.#last;
   }
@@ -148,7 +141,6 @@ class TextDisplay implements Display {
 /** Rate of `--observe`, in bytes per second: more than a terminal shows. */
 const OBSERVED_BYTES_PER_SECOND = 4 * 1024 * 1024;
 
-/** How a session is followed. */
 interface Following extends DaemonOptions, JsonOption {
   readonly fromSeq?: number;
   readonly input?: boolean;
@@ -167,18 +159,17 @@ export async function followSession(context: Context, options: Following, id: st
   );
 }
 
-interface Followed {
-  readonly id: string;
-  readonly options: Following;
-  readonly stopped: Promise<void>;
-}
-
-async function follow(context: Context, client: AdapterClient, { id, options, stopped }: Followed): Promise<void> {
+async function follow(
+  context: Context,
+  client: AdapterClient,
+  { id, options, stopped }: { readonly id: string; readonly options: Following; readonly stopped: Promise<void> },
+): Promise<void> {
   const isInteractive = options.input === true && options.json !== true && context.stdin.isTTY;
   const terminals = isInteractive ? new CommandTerminals(client, id) : undefined;
   let whenFree: () => Promise<void> | undefined = () => undefined;
-  const show = options.json ? showAsJson(context) : new TextDisplay(context, { terminals, whenFree: () => whenFree() });
-  const ended = listen(client, id, show);
+  const show = options.json ? showAsJson(context) : new TextDisplay(context, terminals, () => whenFree());
+  const ended = Promise.race([listen(client, id, show), untilClosed(client)]);
+  ended.catch(() => undefined);
   // Replayed events arrive before the answer, so the listeners must be installed first.
   const session = await client.attachSession(id, {
     fromSeq: options.fromSeq,
@@ -198,9 +189,9 @@ async function follow(context: Context, client: AdapterClient, { id, options, st
   }
 }
 
-/** Resolves when the session has ended; rejects when the connection is closed permanently. */
-function listen(client: AdapterClient, id: string, show: Display): Promise<void> {
-  const ended = new Promise<void>((resolve, reject) => {
+/** Resolves when the session has ended. */
+const listen = (client: AdapterClient, id: string, show: Display): Promise<void> =>
+  new Promise((resolve) => {
     for (const name of SHOWN_EVENTS) {
       client.on(name, (payload: EventPayload<ShownEvent>) => {
         if ('session_id' in payload && payload.session_id !== id) return;
@@ -208,13 +199,7 @@ function listen(client: AdapterClient, id: string, show: Display): Promise<void>
         if (name === 'session_closed') resolve();
       });
     }
-    client.onConnection((state, error) => {
-      if (state === 'closed') reject(error ?? new Error('the connection has ended'));
-    });
   });
-  ended.catch(() => undefined);
-  return ended;
-}
 
 /** Sends each line to the running command of the session, and EOF at the end of the input. */
 function sendLines(context: Context, options: Following, session: ClientSession): void {

@@ -1,7 +1,7 @@
 import type { AdapterClient, EventPayload, RequestInput, SessionInfo } from '../../client/index.js';
 import { onAbort } from '../../core/abort.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
-import { withDaemon } from '../connect/with-daemon.js';
+import { untilClosed, withDaemon } from '../connect/with-daemon.js';
 import { type Context, untilStopped } from '../console/context.js';
 import { alignColumns, formatBytes, formatSpan, onOneLine, Screen, table } from '../console/style.js';
 import { type JsonOption, printAnswer } from '../console/subcommand.js';
@@ -224,14 +224,12 @@ class LiveState {
     return running.sort((a, b) => Date.parse(a.accepted_at) - Date.parse(b.accepted_at));
   }
 
-  /** Takes an event about sessions. */
   noteSessions({ sessions, closed, complete }: EventPayload<'sessions_changed'>): void {
     if (complete) this.#sessions.clear();
     for (const session of sessions) this.#sessions.set(session.session_id, session);
     for (const { session_id: id } of closed) this.#sessions.delete(id);
   }
 
-  /** Takes an event about commands. */
   noteCommands({ commands, complete }: EventPayload<'commands_changed'>): void {
     if (complete) this.#commands.clear();
     for (const command of commands) {
@@ -276,13 +274,11 @@ async function followState(
 /** Resolves when the signal aborts; rejects when the connection is closed permanently, or with what is given. */
 function untilEnded(client: AdapterClient, signal: AbortSignal) {
   let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<void>((resolve, fail) => {
+  const stopped = new Promise<void>((resolve, fail) => {
     reject = fail;
     onAbort(signal, resolve);
-    client.onConnection((state, error) => {
-      if (state === 'closed') fail(error ?? new Error('the connection has ended'));
-    });
   });
+  const promise = Promise.race([stopped, untilClosed(client)]);
   promise.catch(() => undefined);
   return { promise, reject };
 }

@@ -78,5 +78,4 @@ async function forwardPort(
   });
 }
 
-/** The subcommands about ports of sessions. */
 export const portsSubcommands = { ports, forward };

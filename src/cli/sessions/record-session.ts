@@ -9,18 +9,17 @@ import { withDaemon } from '../connect/with-daemon.js';
 import type { Context } from '../console/context.js';
 import { CommandLineError, EXIT, messageOf, UsageError } from '../console/failure.js';
 import type { Outcome } from '../run/confirmations.js';
-import { CommandSignals } from '../run/run-command.js';
 import { printEndNotes } from '../run/exec-hints.js';
 import {
+  CommandSignals,
   type ExecuteRequest,
   reportCancelled,
   runOnTerminal,
   type TerminalRun,
   whenBroken,
-} from '../run/run-on-terminal.js';
+} from '../run/run-command.js';
 import { downloadRecording } from './replay-recording.js';
 
-/** The session that is recorded. */
 interface RecordedSession extends DaemonOptions {
   readonly title?: string;
   /** Absolute. */

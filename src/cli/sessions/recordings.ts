@@ -1,5 +1,3 @@
-import { createInterface } from 'node:readline';
-
 import type { AdapterClient, Answer } from '../../client/index.js';
 import { MAX_RECORDINGS } from '../../core/protocol/bounds.js';
 import type { DaemonOptions } from '../connect/daemon-address.js';
@@ -18,7 +16,6 @@ import {
   type Subcommand,
 } from '../console/subcommand.js';
 
-/** Lists, saves and deletes recordings. */
 const recordings: Subcommand = {
   summary: 'list, save and delete recordings',
   description: 'Lists the recordings of sessions, the newest first; or saves or deletes one.',
@@ -50,7 +47,6 @@ const recordings: Subcommand = {
   },
 };
 
-/** What is done with recordings. */
 interface Managed extends DaemonOptions, JsonOption {
   readonly delete?: string;
   readonly yes?: boolean;
@@ -69,21 +65,11 @@ async function deleteRecording(context: Context, client: AdapterClient, id: stri
   await printAnswer(context, options, answer, () => `deleted ${answer.recording_id}`);
 }
 
-/** Asks the person at the terminal; true for `y` or `yes`. */
-async function askYes({ stdin, stderr }: Context, question: string): Promise<boolean> {
-  const lines = createInterface({ input: stdin, terminal: false });
-  try {
-    await stderr.write(question);
-    const line = await new Promise<string>((resolve) => {
-      lines.once('line', resolve);
-      lines.once('close', () => {
-        resolve('');
-      });
-    });
-    return /^y(?:es)?$/iu.test(line.trim());
-  } finally {
-    lines.close();
-  }
+async function askYes(context: Context, question: string): Promise<boolean> {
+  const { nextLine } = await import('../run/confirmations.js');
+  using typed = nextLine(context);
+  await context.stderr.write(question);
+  return /^y(?:es)?$/iu.test((await typed.line).trim());
 }
 
 /** Longest title in the table, in characters. */
@@ -99,7 +85,6 @@ function renderRecordings({ recordings: found, truncated }: Answer<'list_recordi
   return truncated ? [...lines, 'There are more.'] : lines;
 }
 
-/** Works in a shell of the daemon, and records that. */
 const record: Subcommand = {
   summary: 'work in a recorded session',
   description:
@@ -127,7 +112,6 @@ const MAX_SPEED = 1000;
 /** A day. */
 const MAX_IDLE_S = 86_400;
 
-/** Plays a recording at this terminal. */
 const replay: Subcommand = {
   summary: 'play a recording',
   description: 'Plays a recording of the daemon, or a file in the format asciicast v2, with its timing.',
@@ -144,5 +128,4 @@ command; q or Ctrl-C ends it.`,
   load: async () => (await import('./replay-recording.js')).replayRecording,
 };
 
-/** The subcommands about recordings of sessions. */
 export const recordingSubcommands = { record, recordings, replay };

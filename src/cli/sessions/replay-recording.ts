@@ -19,7 +19,6 @@ const RESET = '\x1bc';
 /** An arrow key as a terminal sends it, and as it does when a program that is shown has switched to application mode. */
 const bothForms = (letter: string, action: () => void) => ({ [`\x1b[${letter}`]: action, [`\x1bO${letter}`]: action });
 
-/** Settings of a player. */
 interface PlayerOptions {
   readonly speed: number;
   /** Resolves when more may be written. */
@@ -30,7 +29,6 @@ interface PlayerOptions {
 export class Player {
   readonly #timeline: Timeline;
   readonly #options: PlayerOptions;
-  /** Index of the next event. */
   #next = 0;
   /** Position at `#since`, in milliseconds. */
   #position = 0;
@@ -56,7 +54,6 @@ export class Player {
     }
   }
 
-  /** Ends it. */
   stop(): void {
     this.#isStopped = true;
     this.#interrupt();

@@ -15,7 +15,6 @@ import {
   wholeNumber,
 } from '../console/subcommand.js';
 
-/** Opens a session, for `exec --session`. */
 const open = requesting('open_session', {
   summary: 'open a session and print its id',
   description:
@@ -155,5 +154,4 @@ const screenshot: Subcommand = {
   load: async () => (await import('./screenshot.js')).takeScreenshot,
 };
 
-/** The subcommands about sessions. */
 export const sessionSubcommands = { open, sessions, top, attach, screenshot, close };

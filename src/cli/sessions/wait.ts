@@ -5,7 +5,6 @@ import type { Context } from '../console/context.js';
 import { EXIT, UsageError } from '../console/failure.js';
 import { JSON_OPTION, seconds, wholeNumber } from '../console/subcommand.js';
 
-/** Waits for a port, a path, an output, a screen, or the end of a command. */
 export const waitSubcommand = requesting('wait_for', {
   summary: 'wait for a port, a file, an output, a screen or the end of a command',
   description:
