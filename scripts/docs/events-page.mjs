@@ -11,7 +11,7 @@ export const renderEvents = () =>
   renderPage({
     title: 'Events',
     purpose: 'Every event that the daemon sends without being asked for an answer, with its fields.',
-    source: 'src/core/protocol/results/events.ts',
+    source: 'src/core/protocol/events.ts',
     sections: [
       'Events of a session go to the clients that opened it or attached to it. Events may get new fields at any time: ignore fields that you do not know.',
       markdownTable(

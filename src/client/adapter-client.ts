@@ -1,5 +1,5 @@
 import type { ConfirmationInfo } from '../core/protocol/confirmations.js';
-import type { RememberedInfo } from '../core/protocol/remembered.js';
+import type { RememberedInfo } from '../core/protocol/confirmations.js';
 import type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';
 import type { CommandResult, EventName, SessionInfo } from '../core/protocol/results.js';
 import { ClientCommand } from './command.js';

@@ -29,7 +29,7 @@ export { ClientSession, type SessionEnd, type SessionEventName } from './session
 export { type PathChanges, PathWatch, type WatchOptions } from './watch.js';
 export type { ErrorCode, ErrorDetails } from '../core/errors.js';
 export type { ConfirmationInfo } from '../core/protocol/confirmations.js';
-export type { RememberedInfo } from '../core/protocol/remembered.js';
+export type { RememberedInfo } from '../core/protocol/confirmations.js';
 export type { OutputStreamName } from '../core/protocol/fields.js';
 export type { SignalName } from '../core/signals.js';
 export type { Answer, RequestInput, RequestName } from '../core/protocol/requests.js';

@@ -18,7 +18,7 @@ import { approvalIdFrom, ID_BYTES } from '../core/ids.js';
 import type { Log } from '../core/log.js';
 import type { TestedRule } from '../core/policy/rules.js';
 import { COMMAND_CLASSES } from '../core/policy/model.js';
-import type { RememberedInfo, RememberedSummary } from '../core/protocol/remembered.js';
+import type { RememberedInfo, RememberedSummary } from '../core/protocol/confirmations.js';
 import { writePrivateFile } from '../engine/system/local-files.js';
 import { randomBytes } from '../engine/system/random.js';
 import { type CommandCoverage, coverageOf, type JudgedRequest, type Machine } from './approval-coverage.js';

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
+import { ENTRY_TYPES, MAX_PATH_LENGTH } from '../file-edit.js';
 import { SIGNAL_NAMES } from '../signals.js';
 import { SANDBOX_PROFILES } from '../sandbox-profiles.js';
 import { MAX_TIMER_MS } from '../time.js';
+import { MAX_RESULT_CHARACTERS } from './bounds.js';
 
 /** Version of the wire protocol; it rises when an existing client would misunderstand the daemon. */
 export const PROTOCOL_VERSION = 1;
@@ -39,8 +41,10 @@ export const optional = <T extends z.ZodType>(schema: T) =>
     .transform((value) => value ?? undefined)
     .optional();
 
+const idOf = (what: string) => z.string().min(1).max(MAX_NAME_LENGTH).describe(`Id of a ${what}`);
+
 /** Id of a session. */
-export const sessionId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a session, from `open_session`');
+export const sessionId = idOf('session, from `open_session`');
 
 /** Id of a command: 1 to 128 letters, digits, or any of `. _ : -`. */
 export const commandId = z
@@ -85,20 +89,16 @@ export const timestamp = z.iso.datetime();
 export const keepWhile = z.enum(['connected', 'used']);
 
 /** Id of a checkpoint. */
-export const checkpointId = z
-  .string()
-  .min(1)
-  .max(MAX_NAME_LENGTH)
-  .describe('Id of a checkpoint, from `checkpoint_workspace`');
+export const checkpointId = idOf('checkpoint, from `checkpoint_workspace`');
 
 /** Id of a recording. */
-export const recordingId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a recording');
+export const recordingId = idOf('recording');
 
 /** Id of a confirmation. */
-export const confirmationId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a confirmation');
+export const confirmationId = idOf('confirmation');
 
 /** Id of a remembered approval. */
-export const approvalId = z.string().min(1).max(MAX_NAME_LENGTH).describe('Id of a remembered approval');
+export const approvalId = idOf('remembered approval');
 
 /** Longest justification of a decision, in characters: it is written to logs. */
 export const MAX_JUSTIFICATION_LENGTH = 2000;
@@ -177,3 +177,69 @@ export const llmMessages = z
   .min(1, 'give at least one message')
   .max(MAX_MESSAGES)
   .describe('The conversation so far');
+
+/** Target of a request: a command by its id, or the command that runs in a session. */
+export const target = {
+  session_id: optional(sessionId),
+  command_id: optional(commandId),
+};
+
+/** The session of a command that a request names by its id. */
+export const sessionOfCommand = optional(sessionId).describe(
+  'The session of the command: with that of another one, there is no such command. In a cluster, a command whose id a client has chosen is asked of the node of its session alone',
+);
+
+/** Whether a request has a target. */
+export const namesATarget = (request: { session_id?: string | undefined; command_id?: string | undefined }): boolean =>
+  request.session_id !== undefined || request.command_id !== undefined;
+
+/** The problem of a request without one. */
+export const TARGET_MISSING = { error: 'give session_id or command_id', path: ['session_id'] };
+
+/** A path of a file as its session sees it. */
+export const filePath = textWithoutNul('a path')
+  .min(1)
+  .max(MAX_PATH_LENGTH)
+  .describe('Absolute, or relative to the directory of the session; without a session, to the workspace');
+
+/** The session of a request about files. */
+export const inSession = optional(sessionId).describe(
+  'The session whose directory, sandbox and user count; by default those of a command without a session',
+);
+
+/** Time of a change. */
+export const mtime = z.number().describe('When the content was changed last, in milliseconds since 1970');
+
+/** Kind of an entry. */
+export const entryType = z.enum(ENTRY_TYPES).describe('`other`: a pipe, a socket or a device');
+
+/** Options for returning the output of a command, or a patch. */
+export const outputOptions = z
+  .strictObject({
+    max_size: optional(z.int().min(0).max(MAX_RESULT_CHARACTERS)).describe(
+      'Most characters of each stream in the result',
+    ),
+    begin_size: optional(z.int().min(0)).describe('Characters kept from the beginning of a longer output'),
+    end_size: optional(z.int().min(0)).describe('Characters kept from its end'),
+    max_lines: optional(z.int().min(0).max(MAX_RESULT_CHARACTERS)).describe(
+      'Most lines; by default `begin_lines` and `end_lines` together',
+    ),
+    begin_lines: optional(z.int().min(0)).describe('Lines kept from the beginning of a longer output'),
+    end_lines: optional(z.int().min(0)).describe('Lines kept from its end'),
+    max_line_length: optional(z.int().min(1).max(MAX_RESULT_CHARACTERS)).describe(
+      'Characters after which a line is cut and ends in `…`',
+    ),
+    encoding: optional(z.enum(['utf8', 'base64'])).describe('`base64` gives the exact bytes'),
+    strip_ansi: optional(z.boolean()).describe('Leave out ANSI escape sequences'),
+    collapse_cr: optional(z.boolean()).describe('Show lines overwritten by carriage returns as they end up'),
+  })
+  .describe('How output is returned; the defaults are the configuration’s');
+
+/** Options for the output of a command. */
+export const commandOutputOptions = outputOptions
+  .extend({
+    merge: optional(z.boolean()).describe(
+      'Give both streams one pipe: everything is stdout, in the exact order in which it was written',
+    ),
+  })
+  .describe('How output is returned; the defaults are the configuration’s');

@@ -2,14 +2,13 @@ import { type Principal, canAccess } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Candidate } from '../../core/llm/resolution.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { LlmCallInfo } from '../../core/protocol/llm-call.js';
+import type { LlmCallInfo } from '../../core/protocol/shapes.js';
 import { renderUse } from '../registry/rendered-limits.js';
 import type { EmitLlmEvent, LlmEvent, LlmReply } from './providers.js';
 
 /** Number of ended calls that are remembered. */
 const MAX_ENDED = 100;
 
-/** Facts about a call from its request. */
 export interface LoggedCall {
   readonly id: string;
   readonly owner: Principal;
@@ -17,7 +16,6 @@ export interface LoggedCall {
   readonly model: string | undefined;
 }
 
-/** A remembered call. */
 interface Entry {
   readonly call: LoggedCall;
   readonly startedAt: Date;

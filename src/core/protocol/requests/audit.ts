@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { defineRequests } from '../define-requests.js';
-import { auditRecord, sequence } from '../audit-record.js';
+import { auditRecord, sequence } from '../shapes.js';
 import * as field from '../fields.js';
 import { ofNode } from './nodes.js';
 

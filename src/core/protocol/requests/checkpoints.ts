@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { MAX_LISTED_PATHS } from '../../checkpoints.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
-import { outputOptions } from '../output-options.js';
 import { changedPath, checkpointInfo, restoredWorkspace, skippedPath } from '../results.js';
 import { onNode } from './nodes.js';
 
-const { optional } = field;
+const { optional, outputOptions } = field;
 
 /** The requests about workspace checkpoints. */
 export const checkpointRequests = defineRequests({

@@ -4,12 +4,10 @@ import { MAX_LAST_LINES, MAX_LISTED_COMMANDS, MAX_READ_BYTES } from '../bounds.j
 import { defineRequests } from '../define-requests.js';
 import { judgedCommands, judgement } from '../confirmations.js';
 import * as field from '../fields.js';
-import { commandOutputOptions } from '../output-options.js';
 import { commandInfo, commandResult, processInfo } from '../results.js';
-import { namesATarget, sessionOfCommand, target, TARGET_MISSING } from './target.js';
 import { unreachable } from './nodes.js';
 
-const { optional } = field;
+const { commandOutputOptions, namesATarget, optional, sessionOfCommand, target, TARGET_MISSING } = field;
 
 /** Longest name of an owner, in characters. */
 const MAX_OWNER_LENGTH = 128;

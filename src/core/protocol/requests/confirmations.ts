@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
 import { defineRequests } from '../define-requests.js';
-import { confirmationInfo, confirmationTerms, justification } from '../confirmations.js';
+import { confirmationInfo, confirmationTerms, justification, rememberedInfo, rememberScope } from '../confirmations.js';
 import * as field from '../fields.js';
-import { rememberedInfo, rememberScope } from '../remembered.js';
 import { commandResult } from '../results.js';
 import { unreachable } from './nodes.js';
 

@@ -4,10 +4,9 @@ import { MAX_FILE_ENTRIES, MAX_FILE_MATCHES, MAX_GLOB_LENGTH, STOP_REASONS } fro
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { fileOutcome } from '../results.js';
-import { entryType, filePath, inSession, mtime } from './file-fields.js';
 import { onNode } from './nodes.js';
 
-const { optional } = field;
+const { entryType, filePath, inSession, mtime, optional } = field;
 
 const glob = z.string().min(1).max(MAX_GLOB_LENGTH);
 const includeIgnored = optional(z.boolean()).describe(

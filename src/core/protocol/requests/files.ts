@@ -10,10 +10,9 @@ import {
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
 import { fileOutcome } from '../results.js';
-import { entryType, filePath, inSession, mtime } from './file-fields.js';
 import { onNode } from './nodes.js';
 
-const { optional } = field;
+const { entryType, filePath, inSession, mtime, optional } = field;
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lowercase hexadecimal digits');
 

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { LLM_PROVIDERS } from '../../llm/settings.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
-import { llmCallInfo, llmUsage } from '../llm-call.js';
-import { resourceUse } from '../results.js';
+import { llmCallInfo, llmUsage, resourceUse } from '../shapes.js';
 import { onNode, unreachable } from './nodes.js';
 
 const { optional } = field;

@@ -4,9 +4,8 @@ import { KEY_NAMES } from '../../keys.js';
 import { defineRequests } from '../define-requests.js';
 import { optionalTerms } from '../confirmations.js';
 import * as field from '../fields.js';
-import { namesATarget, target, TARGET_MISSING } from './target.js';
 
-const { optional } = field;
+const { namesATarget, optional, target, TARGET_MISSING } = field;
 
 /** Most keys of a request. */
 const MAX_KEYS = 1000;

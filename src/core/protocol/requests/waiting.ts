@@ -3,11 +3,10 @@ import { z } from 'zod';
 import { MAX_PORT, MAX_STABLE_MS, MAX_WAIT_MS, MIN_STABLE_MS } from '../bounds.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
-import { filePath } from './file-fields.js';
 import { shownScreen } from './terminal.js';
 import { onNode, unreachable } from './nodes.js';
 
-const { optional } = field;
+const { filePath, optional } = field;
 
 /** The requests that wait for something, and what they wait for. */
 export const waitingRequests = defineRequests({

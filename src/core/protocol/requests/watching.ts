@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { MAX_DEBOUNCE_MS, MIN_DEBOUNCE_MS } from '../bounds.js';
 import { defineRequests } from '../define-requests.js';
 import * as field from '../fields.js';
-import { filePath, inSession } from './file-fields.js';
 import { onNode } from './nodes.js';
 
-const { optional } = field;
+const { filePath, inSession, optional } = field;
 
 const MAX_ID_LENGTH = 64;
 /** Most paths of one `watch_paths`. */

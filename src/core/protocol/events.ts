@@ -1,18 +1,23 @@
 import { z } from 'zod';
 
-import { WARNED_RESOURCES } from '../../limits.js';
-import { confirmationInfo, confirmationResolution } from '../confirmations.js';
-import { bytes, callId, commandId, optional, outputStream, sessionId } from '../fields.js';
-import { daemonIdentity } from '../requests/daemon.js';
-import { nodeInfo } from '../requests/nodes.js';
-import { commandResult, processInfo } from './commands.js';
-import { auditRecord } from '../audit-record.js';
-import { llmCallInfo } from '../llm-call.js';
-import { commandInfo } from './command-info.js';
-import { hostEntry } from './host.js';
-import { sessionInfo } from './sessions.js';
-import { warning } from './warning.js';
-import { breach, kill, killedBy } from './limits.js';
+import { WARNED_RESOURCES } from '../limits.js';
+import { confirmationInfo, confirmationResolution } from './confirmations.js';
+import { bytes, callId, commandId, optional, outputStream, sessionId } from './fields.js';
+import { daemonIdentity } from './requests/daemon.js';
+import { nodeInfo } from './requests/nodes.js';
+import {
+  auditRecord,
+  breach,
+  commandInfo,
+  commandResult,
+  hostEntry,
+  kill,
+  killedBy,
+  llmCallInfo,
+  processInfo,
+  sessionInfo,
+  warning,
+} from './shapes.js';
 
 /** Reason for the end of a session. */
 const sessionEndReason = z
