@@ -456,7 +456,7 @@ async function examine(configuration: Configuration, version: string) {
   const isRunning = runsCommands(configuration);
   const [machine, providers, users] = await Promise.all([
     examineMachine({ env, ...examinedSettings(configuration) }),
-    isRunning ? examineLlmProviders({ settings: llm, env }) : [],
+    isRunning ? examineLlmProviders(llm, env) : [],
     isRunning ? examineUsers({ stateDirectory: adapter.stateDirectory, path: env['PATH'] ?? '' }) : [],
   ]);
   return [

@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 
 import { RedisConnection } from '../cluster/registry/redis-connection.js';
-import type { Log } from '../core/log.js';
 import { LinkSecret } from '../services/access/dashboard-links.js';
-import type { Finding } from './finding.js';
+import { type Finding, QUIET } from './finding.js';
 
 /** Object identifiers of the purposes of certificates (RFC 5280, 4.2.1.12). */
 const PURPOSES = { serverAuth: '1.3.6.1.5.5.7.3.1', clientAuth: '1.3.6.1.5.5.7.3.2' } as const;
@@ -112,9 +111,6 @@ export interface ClusterSurroundings {
   readonly tls: { readonly cert: string; readonly key: string; readonly ca: string } | undefined;
 }
 
-const noop = () => undefined;
-/** Nothing is reported but what the examination finds. */
-const QUIET: Log = { debug: noop, info: noop, warn: noop, error: noop };
 /** Addresses that stand for all of a machine: no other node can dial them. */
 const ANY = new Set(['0.0.0.0', '::']);
 
@@ -175,7 +171,7 @@ function examineAddress({ role, linkUrl, linkHost, redisUrl }: ClusterSurroundin
 async function examineRegistry(url: string): Promise<Finding> {
   const name = 'cluster registry';
   try {
-    const connection = await RedisConnection.open({ url, prefix: '', onError: noop, log: QUIET });
+    const connection = await RedisConnection.open({ url, prefix: '', onError: () => undefined, log: QUIET });
     const { problem } = connection;
     await connection[Symbol.asyncDispose]();
     if (problem === undefined) return { name, status: 'ok', detail: 'Redis answers' };

@@ -12,6 +12,7 @@ import {
   examineSandbox,
   examineShells,
   openTerminal,
+  type SandboxSettings,
   type ShellSurroundings,
   tryFifos,
 } from './engine.js';
@@ -21,7 +22,6 @@ import { type LimitSettings, measureLimits, nameWithoutLimits } from '../engine/
 import { chooseMechanism } from '../engine/limits/probe.js';
 import { choosePlatform } from '../engine/platform/choose-platform.js';
 import type { Platform } from '../engine/platform/platform.js';
-import type { LauncherOptions } from '../engine/sandbox/launcher.js';
 import { findProgram } from '../engine/shells/list.js';
 
 const run = promisify(execFile);
@@ -34,7 +34,7 @@ export interface Surroundings extends ShellSurroundings {
   /** Directories that the daemon writes to, by setting name. */
   readonly directories: Readonly<Record<string, string>>;
   /** Sandbox options; undefined when the configuration cannot be read. */
-  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory' | 'platform'> | undefined;
+  readonly sandbox: SandboxSettings | undefined;
   /** Settings of the resource limits; undefined when the configuration cannot be read. */
   readonly limits: LimitSettings | undefined;
   /** Files that other users should not read, by description. Missing files are ignored. */
@@ -78,7 +78,7 @@ const examineBounds = async (surroundings: Surroundings, platform: Platform): Pr
   examineMechanism(surroundings, platform),
   ...examineLimits(surroundings),
   await examineGit(surroundings),
-  ...(await examineSandbox(surroundings, platform)),
+  ...(surroundings.sandbox ? await examineSandbox(surroundings.sandbox, surroundings.env, platform) : []),
 ];
 
 function examineNode(): Finding {

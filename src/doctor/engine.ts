@@ -5,7 +5,6 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { LIMIT_KEYS } from '../core/limits.js';
-import type { Log } from '../core/log.js';
 import { NO_METRICS } from '../core/metrics.js';
 import type { SandboxStatus } from '../core/sandbox.js';
 import { makeRuntimeDirectory } from '../engine/instance/runtime-directory.js';
@@ -25,7 +24,7 @@ import { UserLaunch } from '../engine/sandbox/user-launch.js';
 import { TokenFiles } from '../services/access/token-files.js';
 import { approvalFileIn, readApprovals } from '../services/remembered-approvals.js';
 import { shellVersions } from '../services/machine/metadata.js';
-import { APT, type Finding, ON_LINUX } from './finding.js';
+import { APT, type Finding, ON_LINUX, QUIET } from './finding.js';
 
 /** How long a terminal may take to start before it counts as broken, in milliseconds. */
 const PTY_TIMEOUT_MS = 5000;
@@ -207,21 +206,19 @@ function unenforced(key: string, { name }: Platform): Finding {
 }
 
 const run = promisify(execFile);
-const noop = () => undefined;
-/** Nothing is reported but what the examination finds. */
-const QUIET: Log = { debug: noop, info: noop, warn: noop, error: noop };
 
-/** What the sandboxes of a daemon depend on. */
-interface SandboxSurroundings {
-  /** Environment variables of the shells. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Sandbox options; undefined when the configuration cannot be read. */
-  readonly sandbox: Omit<LauncherOptions, 'runtimeParent' | 'directory' | 'platform'> | undefined;
-}
+/** Settings of sandboxes, without what a start of the daemon adds. */
+export type SandboxSettings = Omit<LauncherOptions, 'runtimeParent' | 'directory' | 'platform'>;
 
-/** Examines the sandboxes. A failure here occurs in the daemon too. The sandbox is optional unless one is configured. */
-export async function examineSandbox({ env, sandbox }: SandboxSurroundings, platform: Platform): Promise<Finding[]> {
-  if (!sandbox) return [];
+/**
+ * Examines the sandboxes. A failure here occurs in the daemon too. The sandbox is optional unless one is configured.
+ * @param env environment variables of the shells
+ */
+export async function examineSandbox(
+  sandbox: SandboxSettings,
+  env: Readonly<Record<string, string>>,
+  platform: Platform,
+): Promise<Finding[]> {
   if (!platform.can.sandbox) {
     return [{ name: 'sandbox', status: 'warn', detail: `none on the platform ${platform.name}`, fix: ON_LINUX }];
   }
@@ -252,10 +249,7 @@ function examineCovers(path: string): Finding[] {
 }
 
 /** Tests the sandboxes as the daemon does at its start. */
-async function testSandboxes(
-  sandbox: NonNullable<SandboxSurroundings['sandbox']>,
-  platform: Platform,
-): Promise<SandboxStatus> {
+async function testSandboxes(sandbox: SandboxSettings, platform: Platform): Promise<SandboxStatus> {
   const runtime = makeRuntimeDirectory(platform);
   try {
     const options = { ...sandbox, platform, runtimeParent: dirname(runtime.path), directory: runtime.path };

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 
 import { stripAnsi } from '../core/output/ansi.js';
 import type { LlmSettings } from '../core/llm/settings.js';
+import type { Finding } from './finding.js';
 import { HttpProviders } from '../services/llm/http-providers.js';
 import { ShellCatalogue } from '../services/llm/shell-catalogue.js';
 
@@ -11,27 +12,17 @@ const run = promisify(execFile);
 /** Some tools take seconds to print their version; one that hangs must not delay the whole examination. */
 const VERSION_TIMEOUT_S = 8;
 
-/** Result of the check of one LLM provider. */
-export interface LlmFinding {
-  readonly name: string;
-  readonly status: 'ok' | 'warn';
-  readonly detail: string;
-}
-
-/** Environment and settings of the tools. */
-export interface LlmSurroundings {
-  readonly settings: LlmSettings;
-  readonly env: Readonly<Record<string, string>>;
-}
-
 /**
  * Finds the installed tools, queries their versions, and lists the services that are configured. LLM providers are
  * optional, so that none is reported as missing.
  */
-export async function examineLlmProviders({ settings, env }: LlmSurroundings): Promise<readonly LlmFinding[]> {
+export async function examineLlmProviders(
+  settings: LlmSettings,
+  env: Readonly<Record<string, string>>,
+): Promise<readonly Finding[]> {
   const shells = new ShellCatalogue(() => settings, env['PATH'] ?? '');
   const findings = await Promise.all(
-    shells.names.map(async (name): Promise<LlmFinding | undefined> => {
+    shells.names.map(async (name): Promise<Finding | undefined> => {
       const place = shells.availability(name);
       if (!place.available || place.command === null) return undefined;
       const version = await versionOf(place.command, { ...env, ...shells.environmentOf(shells.find(name)) });
@@ -43,7 +34,7 @@ export async function examineLlmProviders({ settings, env }: LlmSurroundings): P
     }),
   );
   const tools = findings.filter((finding) => finding !== undefined);
-  const services = [...new HttpProviders(() => settings).configured].map((name): LlmFinding => ({
+  const services = [...new HttpProviders(() => settings).configured].map((name): Finding => ({
     name,
     status: 'ok',
     detail: 'configured, for llm_call',

@@ -53,7 +53,7 @@ async function examine(context: Context, options: DaemonOptions): Promise<readon
   const { env } = context;
   const toolEnv = configuration?.childEnvironment ?? { PATH: env['PATH'] ?? '' };
   const running = configuration && runsCommands(configuration) ? configuration : undefined;
-  const llm = running ? examineLlmProviders({ settings: running.llm, env: toolEnv }) : [];
+  const llm = running ? examineLlmProviders(running.llm, toolEnv) : [];
   const machine = await examineMachine({
     env: toolEnv,
     ...(configuration ? examinedSettings(configuration) : { ...NO_SETTINGS, searchPath: env['PATH'] ?? '' }),
