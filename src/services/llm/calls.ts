@@ -25,10 +25,7 @@ import type { EmitLlmEvent, LlmQuestion, LlmReply, Providers } from './providers
  * directory.
  * @throws AdapterError BAD_DIRECTORY
  */
-function workingDirectory(
-  wanted: string | undefined,
-  { pool: { cwd: workspace }, launch }: Pick<Execution, 'pool' | 'launch'>,
-): string {
+function workingDirectory(wanted: string | undefined, { pool: { cwd: workspace }, launch }: Execution): string {
   const path = resolve(workspace, wanted ?? '.');
   if (launch) {
     if (leadsOut(relative(workspace, path))) throw refusal(path, 'is not in the workspace');
@@ -72,7 +69,6 @@ interface ActiveCall {
 interface InternalCall {
   /** True when a command-line tool may only read, whatever the configuration grants. */
   readonly isReadOnly: boolean;
-  /** Cancels the call. */
   readonly signal: AbortSignal;
 }
 
@@ -123,7 +119,6 @@ export class LlmCalls implements AsyncDisposable {
     return { ...answer, chunk_count: index };
   }
 
-  /** Cancels a running or queued call. */
   cancel({ call_id: id }: Request<'cancel_llm'>, principal: Principal): Answer<'cancel_llm'> {
     const calls = [...this.#active].filter((call) => call.id === id && canAccess(principal, call.owner.id, 'stop'));
     for (const { controller } of calls) controller.abort();

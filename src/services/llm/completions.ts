@@ -93,9 +93,7 @@ const isKnownAtEnd = ({ format }: CompletionRequest, { normalizer }: ModelSettin
 /** Answer for a tool without output: clients require one. */
 const NO_OUTPUT = 'No output from CLI.';
 
-/** How a completion is delivered. */
 export interface CompletionListener {
-  /** The principal that asked. */
   readonly principal: Principal;
   /** Aborted when no client waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -108,10 +106,8 @@ export interface CompletionListener {
   readonly repeatKey: string | undefined;
 }
 
-/** A model as it is listed. */
 export interface ListedModel {
   readonly id: string;
-  /** The tool that the model runs. */
   readonly driver: string;
 }
 

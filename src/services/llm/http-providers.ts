@@ -19,6 +19,7 @@ import {
 } from '../../core/llm/settings.js';
 import type { LlmUsage } from '../../core/llm/answer.js';
 import type { Secret } from '../../core/secret.js';
+import { MAX_TIMER_MS } from '../../core/time.js';
 import type { Availability, EmitLlmEvent, LlmQuestion, LlmReply } from './providers.js';
 
 /**
@@ -72,9 +73,6 @@ const NO_KEY = 'none';
 /** Largest answer of a service, in bytes: the same bound as for a tool's output. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** Longest time that a timer of Node.js takes, in milliseconds. */
-const MAX_TIMER_MS = 2_147_483_647;
-
 /** Options of every client, so that the daemon's environment and log have no part in it. */
 const clientOptions = async (apiKey: Secret | undefined, maxRetries: number, maxBytes: number) =>
   ({
@@ -105,7 +103,6 @@ export async function openAiClient(
   return new Client({ ...options, baseURL: baseUrl ?? null, organization: null, project: null });
 }
 
-/** Creates the client of a configured service. */
 async function clientOf(
   name: HttpProviderName,
   { baseUrl, apiKey, model, maxRetries, apiVersion = AZURE_API_VERSION }: HttpProviderSettings,

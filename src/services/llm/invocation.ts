@@ -32,14 +32,12 @@ export const INPUT_FILE = '{input_file}';
 /** Model names that mean the tool's default. */
 const NO_MODEL: ReadonlySet<string> = new Set(['', 'default', 'unknown']);
 
-/** A tool with its configuration. */
 export interface ShellProvider {
   readonly name: string;
   readonly driver: CliDriver;
   readonly settings: ShellProviderSettings;
 }
 
-/** The invocation of a tool for one question. */
 export interface Invocation {
   /** With `{input_file}` as the placeholder for the path of the file. */
   readonly args: readonly string[];
@@ -51,7 +49,6 @@ export interface Invocation {
   readonly schemaFile?: string | undefined;
 }
 
-/** The parts of a question that affect an invocation. */
 type InvocationQuestion = Pick<LlmQuestion, 'messages' | 'model' | 'hasAgentFile' | 'access' | 'isReadOnly' | 'format'>;
 
 /**

@@ -13,7 +13,6 @@ export interface OutputReader {
   /** True when the answer is the raw output; false when the tool has marked its answer. */
   readonly isText: boolean;
   push(text: string): void;
-  /** Handles the end of the output. */
   end(): void;
 }
 
@@ -22,11 +21,7 @@ export interface OutputReader {
  * @param hasOwnArgs true when its arguments are not the driver's, so that its output may have a format unknown to the
  *   driver
  */
-export function outputReader(
-  { readEvent }: Pick<CliDriver, 'readEvent'>,
-  mode: OutputMode,
-  hasOwnArgs: boolean,
-): OutputReader {
+export function outputReader({ readEvent }: CliDriver, mode: OutputMode, hasOwnArgs: boolean): OutputReader {
   if (mode === 'last_block') return new LastBlockReader();
   if (mode === 'text' || !readEvent) return new TextReader();
   return hasOwnArgs ? new GuessingReader(readEvent) : new EventReader(readEvent);

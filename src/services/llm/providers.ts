@@ -13,7 +13,6 @@ import type { HttpProviders } from './http-providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
 import type { ShellProviders } from './shell-providers.js';
 
-/** A call to a provider. */
 export interface LlmQuestion {
   readonly messages: readonly LlmMessage[];
   /** Undefined for the provider's default. */
@@ -41,14 +40,12 @@ export interface LlmQuestion {
 export type LlmEvent =
   /** A provider is asked now: a tool may still have to wait for others. */
   | { readonly type: 'asked'; readonly candidate: Candidate }
-  /** The provider has begun. */
   | { readonly type: 'running' }
   /** The next piece of a streamed answer. */
   | { readonly type: 'text'; readonly text: string };
 
 export type EmitLlmEvent = (event: LlmEvent) => void;
 
-/** The answer of a provider. */
 export interface LlmReply {
   readonly content: string;
   /** Undefined when it is not reported. */
@@ -146,7 +143,6 @@ export class Providers {
     return [...this.#running.values()];
   }
 
-  /** Lists the providers, and whether they are available. */
   list(): Answer<'list_llm_providers'> {
     const describe = ({ provider, shellProvider }: Candidate, availability: Availability) => ({
       provider,
@@ -207,7 +203,6 @@ export class Providers {
     }
   }
 
-  /** Counts a call, its duration, and its outcome. */
   async #measure(candidate: Candidate, question: LlmQuestion, emit: EmitLlmEvent): Promise<LlmReply> {
     const startedAt = performance.now();
     const running = this.#runningOf(candidate);

@@ -1,20 +1,11 @@
 import { createHash } from 'node:crypto';
 
-import type OpenAI from 'openai';
-
 import { BoundedMap } from '../../core/bounded-map.js';
 import { LOCAL_PRINCIPAL } from '../../core/principal.js';
-import {
-  buildReview,
-  readReview,
-  type ReviewMessage,
-  type ReviewQuestion,
-  type ReviewVerdict,
-} from '../../core/review.js';
+import { buildReview, readReview, type ReviewMessage, type ReviewVerdict } from '../../core/review.js';
 import { ID_BYTES } from '../../core/ids.js';
-import { explainUnreadable, readCompletion, type WholeCompletion } from '../../core/llm/messages.js';
+import { explainUnreadable, readCompletion } from '../../core/llm/messages.js';
 import type { LlmProviderName } from '../../core/llm/settings.js';
-import type { Request } from '../../core/protocol/requests.js';
 import type { Secret } from '../../core/secret.js';
 import type { SecretMask } from '../../core/secrets.js';
 import { randomBytes } from '../../engine/system/random.js';
@@ -25,76 +16,39 @@ import { openAiClient } from './http-providers.js';
 /** Largest answer of the server, in bytes: a verdict takes about one hundred. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** A model behind an HTTP API like OpenAI's: `POST /chat/completions`. One question, one attempt. */
-class OpenAiReviewer implements Reviewer {
-  readonly name: string;
-  readonly #baseUrl: string;
-  readonly #apiKey: Secret | undefined;
+/** Asks a model once; returns the content of its answer. */
+type AskModel = (messages: readonly ReviewMessage[], signal: AbortSignal) => Promise<string>;
 
-  /** @param apiKey undefined for servers without authentication */
-  constructor(model: string, baseUrl: string, apiKey: Secret | undefined) {
-    this.name = model;
-    this.#baseUrl = baseUrl;
-    this.#apiKey = apiKey;
-  }
-
-  async review(question: ReviewQuestion, signal: AbortSignal): Promise<ReviewVerdict> {
+const reviewerBy = (name: string, ask: AskModel): Reviewer => ({
+  name,
+  review: async (question, signal) => {
     const messages = buildReview(question, randomBytes(ID_BYTES).toString('hex'));
     if (!messages) throw new Error('the command is too long to be reviewed');
-    const client = await openAiClient(this.#baseUrl, this.#apiKey, 0, MAX_RESPONSE_BYTES);
-    const { choice, choiceCount } = await this.#ask(client, messages, signal);
-    const isWhole = choiceCount === 1 && choice.finishReason === 'stop';
-    const verdict = isWhole ? readReview(choice.content) : undefined;
+    const verdict = readReview(await ask(messages, signal));
     if (!verdict) throw new Error('its answer is not one JSON object with verdict and reason');
     return verdict;
-  }
+  },
+});
 
-  async #ask(client: OpenAI, messages: readonly ReviewMessage[], signal: AbortSignal): Promise<WholeCompletion> {
+/**
+ * A model behind an HTTP API like OpenAI's: `POST /chat/completions`.
+ * @param apiKey undefined for servers without authentication
+ */
+const openAiReviewer = (model: string, baseUrl: string, apiKey: Secret | undefined): Reviewer =>
+  reviewerBy(model, async (messages, signal) => {
+    const client = await openAiClient(baseUrl, apiKey, 0, MAX_RESPONSE_BYTES);
     const format = { temperature: 0, response_format: { type: 'json_object' } } as const;
-    const body = { model: this.name, messages: [...messages], ...format };
+    const body = { model, messages: [...messages], ...format };
     try {
-      return readCompletion(await client.chat.completions.create(body, { signal }));
+      const { choice, choiceCount } = readCompletion(await client.chat.completions.create(body, { signal }));
+      return choiceCount === 1 && choice.finishReason === 'stop' ? choice.content : '';
     } catch (error) {
       throw explainUnreadable(error);
     }
-  }
-}
+  });
 
 /** The caller of reviews: a principal that no client has, so that no client can cancel them. */
 const REVIEWER = { principal: { ...LOCAL_PRINCIPAL, id: 'reviewer', name: 'reviewer' }, sink: undefined };
-
-/**
- * A reviewer that uses a provider of the section `llm`: a command-line tool, or a service. One question, one answer.
- */
-class ProviderReviewer implements Reviewer {
-  readonly name: string;
-  readonly #llm: LlmCalls;
-  readonly #wish: Pick<Request<'llm_call'>, 'provider' | 'shell_provider' | 'model'>;
-
-  /**
-   * @param shellProvider undefined for the first tool that answers
-   * @param model undefined for the provider's own
-   */
-  constructor(llm: LlmCalls, provider: LlmProviderName, shellProvider: string | undefined, model: string | undefined) {
-    this.name = model ?? shellProvider ?? provider;
-    this.#llm = llm;
-    this.#wish = { provider, shell_provider: shellProvider, model };
-  }
-
-  async review(question: ReviewQuestion, signal: AbortSignal): Promise<ReviewVerdict> {
-    const messages = buildReview(question, randomBytes(ID_BYTES).toString('hex'));
-    if (!messages) throw new Error('the command is too long to be reviewed');
-    const { content } = await this.#llm.call(
-      { ...this.#wish, messages: [...messages] },
-      REVIEWER,
-      // The command under review may contain a prompt injection.
-      { isReadOnly: true, signal },
-    );
-    const verdict = readReview(content);
-    if (!verdict) throw new Error('its answer is not one JSON object with verdict and reason');
-    return verdict;
-  }
-}
 
 /** Most verdicts that are kept; beyond that, the oldest are dropped. */
 const MAX_VERDICTS = 500;
@@ -141,7 +95,6 @@ export class ReviewCache {
   }
 }
 
-/** Which model reviews commands. */
 interface ReviewerSettings {
   readonly provider: 'openai' | LlmProviderName;
   /** Undefined for the first tool that answers. */
@@ -172,10 +125,19 @@ export class Reviewers {
   readonly current = (): Reviewer | undefined => {
     const { provider, shellProvider, baseUrl, model, apiKey } = this.#settings();
     const identity = JSON.stringify([provider, shellProvider, baseUrl, model]);
-    if (provider !== 'openai')
-      return this.#wrap(new ProviderReviewer(this.#llm, provider, shellProvider, model), identity);
-    return model === undefined ? undefined : this.#wrap(new OpenAiReviewer(model, baseUrl, apiKey), identity);
+    if (provider !== 'openai') return this.#wrap(this.#byProvider(provider, shellProvider, model), identity);
+    return model === undefined ? undefined : this.#wrap(openAiReviewer(model, baseUrl, apiKey), identity);
   };
+
+  /** A provider of the section `llm`: a command-line tool, or a service. */
+  #byProvider(provider: LlmProviderName, shellProvider: string | undefined, model: string | undefined): Reviewer {
+    return reviewerBy(model ?? shellProvider ?? provider, async (messages, signal) => {
+      const wish = { provider, shell_provider: shellProvider, model, messages: [...messages] };
+      // The command under review may contain a prompt injection.
+      const { content } = await this.#llm.call(wish, REVIEWER, { isReadOnly: true, signal });
+      return content;
+    });
+  }
 
   /** Masks secrets in the questions, because the model may be a third-party service. */
   #wrap(reviewer: Reviewer, identity: string): Reviewer {

@@ -33,7 +33,6 @@ import { type OutputReader, outputReader } from './output-reader.js';
 import type { EmitLlmEvent, LlmQuestion, LlmReply } from './providers.js';
 import type { ShellCatalogue } from './shell-catalogue.js';
 
-/** Capacity of a semaphore and of its queue. */
 interface SemaphoreLimits {
   readonly concurrency: number;
   readonly queueLimit: number;
@@ -119,7 +118,6 @@ const TAIL = { maxSize: 4096, beginSize: 0, endSize: 4096 };
  */
 const TIMER_SLACK_MS = 20;
 
-/** The facts about an ended run. */
 interface RunEnd extends Pick<RunFacts, 'cause' | 'exitCode' | 'stderr'> {
   readonly outcome: CommandOutcome;
 }
@@ -374,7 +372,7 @@ const MAX_DETAIL_CHARACTERS = 4096;
  * Variables of the configuration may be keys of the operator, which a tool of another user would hand to that user.
  * @throws AdapterError LLM_UNAVAILABLE for a provider that has some
  */
-function assertOpenTo({ name, settings }: ShellProvider, { execution }: Pick<LlmQuestion, 'execution'>): void {
+function assertOpenTo({ name, settings }: ShellProvider, { execution }: LlmQuestion): void {
   if (!execution?.launch || Object.keys(settings.env).length === 0) return;
   const { name: user } = execution.launch.user;
   const message = `${name}: its configuration has variables (env), which are not for the user ${user} of this token`;

@@ -12,7 +12,6 @@ import { type CliDriver, flagged, readServiceError, SCHEMA_FILE } from './driver
 
 /* Tools that print whole messages, never pieces of them. */
 
-/** OpenAI Codex. */
 export const codex: CliDriver = {
   name: 'codex',
   binaries: ['codex'],

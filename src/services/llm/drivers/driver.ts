@@ -8,7 +8,6 @@ export interface PromptLimit {
   readonly unit: 'bytes' | 'characters';
 }
 
-/** Arguments and variables for an access mode. */
 export interface AccessGrant {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
