@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { renderCommandLine } from './docs/cli-page.mjs';
 import { renderCompletionScript } from './docs/completions.mjs';
+import { renderConfiguration } from './docs/configuration-page.mjs';
 import { renderConformance } from './docs/conformance-page.mjs';
 import { renderCredentials } from './docs/credentials-page.mjs';
 import { renderErrors } from './docs/errors-page.mjs';
@@ -16,7 +17,6 @@ import { renderMetrics } from './docs/metrics-page.mjs';
 import { renderPythonModels, renderPythonRequests } from './docs/python-models.mjs';
 import { renderSessionStates } from './docs/session-states-page.mjs';
 import { renderWarnings } from './docs/warnings-page.mjs';
-import { renderConfigurationPage } from '../dist/config/model/reference-page.js';
 import { renderProtocolDocument } from '../dist/core/descriptions/protocol-page.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -28,7 +28,7 @@ const PAGES = {
   'docs/reference/warnings.md': renderWarnings,
   'docs/reference/events.md': renderEvents,
   'docs/reference/cli.md': renderCommandLine,
-  'docs/reference/configuration.md': renderConfigurationPage,
+  'docs/reference/configuration.md': renderConfiguration,
   'docs/reference/metrics.md': renderMetrics,
   'docs/reference/credentials.md': renderCredentials,
   'docs/reference/conformance.md': renderConformance,

@@ -29,7 +29,7 @@ function examinedCluster({ cluster, adapter }: Configuration) {
  * Files that the daemon writes on its own initiative, wherever they are configured to be: the log, the audit log, and
  * their rotated files.
  */
-export const ownFiles = ({ logging, audit }: Pick<Configuration, 'logging' | 'audit'>): readonly string[] => [
+export const ownFiles = ({ logging, audit }: Configuration): readonly string[] => [
   ...withBackups(logging.logFilePath, logging.backupCount),
   ...withBackups(audit.file, audit.backups),
   ...['.head', '.lock'].map((suffix) => audit.file + suffix),
@@ -132,7 +132,6 @@ export async function ensureWorkspace(configuration: Configuration): Promise<voi
   }
 }
 
-/** Result of reading the configuration again. */
 interface Reload {
   readonly configuration: Configuration;
   /** Names of the changed settings that take effect at the next start. */
@@ -181,7 +180,6 @@ export const asDaemon = (configuration: Configuration, secretFile: string): Conf
   cluster: { ...linked(configuration, secretFile), role: 'gateway', name: DAEMON_NODE },
 });
 
-/** Files of a holder. */
 interface HolderFiles {
   /** The secret that it shares with its daemon. */
   readonly secret: string;

@@ -184,7 +184,6 @@ function positive(unit: string, max: number) {
   return z.number({ error }).gt(0, { error }).lte(max, { error }).optional();
 }
 
-/** A boolean. */
 export const flag = (fallback: boolean, text: string, reload?: ReloadEffect) =>
   described(z.boolean({ error: 'must be true or false' }).default(fallback), {
     text,
@@ -192,11 +191,9 @@ export const flag = (fallback: boolean, text: string, reload?: ReloadEffect) =>
     reload,
   });
 
-/** Schema of one of several names. */
 export const oneOf = <const T extends readonly [string, ...string[]]>(names: T) =>
   z.enum(names, { error: `must be one of ${names.join(', ')}` });
 
-/** One of several names. */
 export const choice = <const T extends readonly [string, ...string[]]>(
   names: T,
   fallback: T[number],

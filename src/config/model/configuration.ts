@@ -91,7 +91,6 @@ function isUtf8(locale: string): boolean {
   return /\.utf-?8(?:@|$)/i.test(locale);
 }
 
-/** Home directory of the user. */
 export const homeOf = (env: NodeJS.ProcessEnv): string => env['HOME'] || homedir();
 
 /** Base directories, each with its variable and its default below the home directory. */
@@ -170,21 +169,18 @@ function readSecretFile(file: string, path: string): string {
   }
 }
 
-/** Inputs of `toConfiguration` besides the settled values. */
-interface ConfigurationContext {
-  /** Path of the configuration file; undefined without one. */
-  readonly file: string | undefined;
-  readonly env: NodeJS.ProcessEnv;
-  /** Returns whether a key has a value other than its default. */
-  readonly isGiven: (path: readonly string[]) => boolean;
-}
-
 /**
  * Converts settled values to a configuration: those of the schema with the names and units of the code, and the values
  * that follow from several of them or from the environment.
+ * @param isGiven returns whether a key has a value other than its default
  * @throws {ConfigurationError} when a secret cannot be read
  */
-export function toConfiguration(settled: CheckedConfiguration, { file, env, isGiven }: ConfigurationContext) {
+export function toConfiguration(
+  settled: CheckedConfiguration,
+  file: string | undefined,
+  env: NodeJS.ProcessEnv,
+  isGiven: (path: readonly string[]) => boolean,
+) {
   const { adapter, socketio, confirmation, llm, audit, notify, ...rest } = toCode(configurationSchema, settled);
   const resourceLimits = limitsOf(settled.adapter);
   const webhooks = notify.webhooks.map(({ secretFile, ...webhook }, index) => ({
@@ -239,7 +235,6 @@ export type Configuration = Readonly<ReturnType<typeof toConfiguration>> & {
 export const withDaemon = (configuration: Configuration): readonly Configuration[] =>
   configuration.daemon ? [configuration, configuration.daemon] : [configuration];
 
-/** Settings of the log. */
 export type LoggingConfiguration = Configuration['logging'];
 
 /** A level name of Python's logging. */

@@ -1,4 +1,3 @@
-/** One problem of the configuration, with its place. */
 export interface ConfigurationProblem {
   /** The file; for a value from another source, `environment variable NAME` or `command line`. */
   readonly file: string;
@@ -8,7 +7,6 @@ export interface ConfigurationProblem {
   readonly column: number | undefined;
   /** The key, such as `adapter.prewarm.sessions`; empty for a problem of the whole file. */
   readonly path: string;
-  /** The problem and the accepted values. */
   readonly message: string;
 }
 
@@ -73,7 +71,6 @@ function formatProblems(problems: readonly ConfigurationProblem[]): string {
 /** A mapping in parsed YAML or JSON. */
 export type Mapping = Readonly<Record<string, unknown>>;
 
-/** True for a mapping, false for lists and all other values. */
 export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

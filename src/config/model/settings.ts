@@ -37,7 +37,6 @@ export const listRestartKeys = (): readonly Setting[] => restartingIn(configurat
 const restartingIn = ({ keys }: Setting): readonly Setting[] =>
   keys.flatMap((setting) => (setting.reload === 'restart' ? [setting] : restartingIn(setting)));
 
-/** The environment variable that overrides a key. */
 export const variableName = (path: readonly string[]): string => `SHELL_ADAPTER_${path.join('_').toUpperCase()}`;
 
 /** The key with this name in a group, or the entry of a list or mapping. */

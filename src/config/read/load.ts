@@ -68,7 +68,6 @@ function readModels(file: string, providers: ShellProviders, env: NodeJS.Process
   return Object.fromEntries(Object.entries(parsed.data).map(([name, model]) => [name, toSettings(model, base)]));
 }
 
-/** A model of the file, with its name as the key. */
 type WrittenModel = z.output<typeof writtenModel>;
 
 function toSettings({ repoPath, timeout, ...rest }: WrittenModel, base: string): ModelSettings {

@@ -20,7 +20,6 @@ export interface ConfigurationSource {
   readonly untrusted?: string;
 }
 
-/** Inputs of the search for the configuration file. */
 export interface ConfigurationSearch {
   /** Value of `--config`. */
   readonly flag?: string | undefined;
@@ -79,7 +78,6 @@ const list = z.object({ files: z.array(trustedFile) });
 /** A configuration file that its user has trusted, as it was then. */
 export type TrustedFile = z.output<typeof trustedFile>;
 
-/** Hash of the content of a file. */
 export const contentHash = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 /**

@@ -88,7 +88,6 @@ function sourceOf(sources: Sources, { path, variable }: Setting, value: unknown)
   return position ? `line ${position.line}` : 'the file';
 }
 
-/** A problem that the schema has found. */
 interface SchemaProblem {
   readonly path: readonly PropertyKey[];
   /** The part of the path with the problem. */
@@ -142,7 +141,6 @@ function explainUnknownKey(
 const sectionsIn = (value: unknown, configuration: Setting): string[] =>
   isMapping(value) ? Object.keys(value).filter((key) => inside(configuration, key)) : [];
 
-/** What a configuration is read from. */
 interface Sources {
   /** Keys that hold a value. */
   readonly settings: readonly Setting[];
@@ -265,7 +263,6 @@ export interface ConfigurationRequest {
 /** A configuration is parsed once in most processes: code that zod generates for that costs more than it saves, 20 ms of a start. */
 const INTERPRETED = { jitless: true };
 
-/** Returns the problems of a policy rule. */
 export type RuleValidator = (rule: TestedRule) => readonly RuleFault[];
 
 /** Skips the rules, for callers that need only an address or a path of the configuration and check no command. */
@@ -310,7 +307,7 @@ export function readSettings(
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems.sort(comparePlaces));
   const base = baseDirectory ?? (file === undefined ? cwd : projectDirectory(file));
   const settled = settle(parsed.data, settings, request, (path) => (overrideOf(sources, path) ? cwd : base));
-  const configuration = toConfiguration(settled, { file, env, isGiven: (path) => isGiven(sources, path) });
+  const configuration = toConfiguration(settled, file, env, (path) => isGiven(sources, path));
   return { configuration, listSettings: () => effectiveSettings(settled, configuration.secrets, sources) };
 }
 

@@ -27,7 +27,6 @@ import {
 } from '../model/problems.js';
 import { expandVariables, YAML_OPTIONS } from './environment-variables.js';
 
-/** Content of a parsed configuration file. */
 export interface YamlFile {
   readonly tree: Mapping;
   /** Found while parsing, before any key is checked. */
@@ -174,7 +173,6 @@ function findOffset(document: Document, path: readonly PropertyKey[], part: 'key
   return offset;
 }
 
-/** An entry of a map or a list. */
 interface Entry {
   readonly value: unknown;
   /** The place that stands for the entry: its key, or in a list its value. */

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { MIN_SECRET_CHARACTERS, patternsOf } from '../../core/secrets.js';
 import { choice, count, flag, list, restarting } from '../fields.js';
 
-/** `auth`: authentication of clients. */
 export const authSection = z.strictObject({
   mode: choice(
     ['auto', 'token', 'none'],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { LIMIT_MECHANISM_NAMES } from '../../core/limits.js';
 import { PLATFORM_NAMES } from '../../core/platform.js';
+import { MAX_RESULT_CHARACTERS } from '../../core/protocol/bounds.js';
 import {
   choice,
   computedCount,
@@ -21,10 +22,8 @@ import {
   variables,
 } from '../fields.js';
 
-/** Upper bound of head and tail of a result, which are held in memory. */
-const MAX_OUTPUT_CHARACTERS = 16 * 1024 * 1024;
-const OUTPUT_RANGE = { unit: 'characters', min: 0, max: MAX_OUTPUT_CHARACTERS } as const;
-const LINES_RANGE = { unit: 'lines', min: 0, max: MAX_OUTPUT_CHARACTERS } as const;
+const OUTPUT_RANGE = { unit: 'characters', min: 0, max: MAX_RESULT_CHARACTERS } as const;
+const LINES_RANGE = { unit: 'lines', min: 0, max: MAX_RESULT_CHARACTERS } as const;
 
 /** Keys of `adapter` that say how much of an output a result has. */
 const outputKeys = {

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 
 import { NODE_NAME, NODE_NAME_RULE } from '../../core/ids.js';
+import { MAX_PORT } from '../../core/protocol/bounds.js';
 import {
   choice,
   count,
@@ -71,7 +72,7 @@ export const clusterSection = restarting({
       .default('127.0.0.1'),
     { text: 'The address on which a worker or node listens for other nodes.', fallback: '`127.0.0.1`' },
   ),
-  link_port: count({ unit: 'port', min: 0, max: 65_535 }, 8088, 'The port for other nodes; 0 takes any free one.'),
+  link_port: count({ unit: 'port', min: 0, max: MAX_PORT }, 8088, 'The port for other nodes; 0 takes any free one.'),
   tls: tls.prefault({}),
   secret_file: optionalPath('none', 'A file with a secret that all nodes share: at least 32 characters.'),
   insecure_links: flag(

@@ -25,7 +25,6 @@ import { isLoopback } from './socketio.js';
 const KIB = 1024;
 const MIB = 1024 * 1024;
 
-/** `audit`: the audit log. */
 export const auditSection = restarting({
   enabled: flag(true, 'Whether requests that change something, verdicts, decisions and results are recorded.'),
   file: path(
@@ -84,7 +83,6 @@ const LOG_FIELDS = {
   process: 'number',
 } as const;
 
-/** The name of a field of a log record. */
 export type LogField = keyof typeof LOG_FIELDS;
 
 /** One `%(field)s` of a format. */
@@ -152,9 +150,9 @@ function readField(match: RegExpExecArray): LogFieldSpec | { readonly problem: s
 }
 
 /** As in printf(3): `-` aligns to the left, and `0` pads numbers on the left with zeros. */
-function paddingOf(flags: string, conversion: LogFieldSpec['conversion']): Pick<LogFieldSpec, 'align' | 'fill'> {
-  if (flags.includes('-')) return { align: 'left', fill: ' ' };
-  return { align: 'right', fill: flags.includes('0') && conversion !== 's' ? '0' : ' ' };
+function paddingOf(flags: string, conversion: LogFieldSpec['conversion']) {
+  if (flags.includes('-')) return { align: 'left', fill: ' ' } as const;
+  return { align: 'right', fill: flags.includes('0') && conversion !== 's' ? '0' : ' ' } as const;
 }
 
 function isLogField(name: string): name is LogField {

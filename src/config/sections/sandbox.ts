@@ -68,7 +68,6 @@ export interface EgressSettings {
   readonly idleTimeoutMs: number;
 }
 
-/** `sandbox.network`. */
 const sandboxNetwork = converted(
   network.default(true),
   {

@@ -1,5 +1,7 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isLoopbackAddress } from '../../core/ip-address.js';
+import { MAX_PORT } from '../../core/protocol/bounds.js';
 import { converted, count, described, duration, flag, optionalPath, restarting } from '../fields.js';
 
 const MIB = 1024 * 1024;
@@ -39,7 +41,7 @@ export const socketioSection = restarting({
       fallback: '`127.0.0.1`',
     },
   ),
-  port: count({ unit: 'port', min: 0, max: 65_535 }, 8087, 'The port to listen on; 0 takes any free one.'),
+  port: count({ unit: 'port', min: 0, max: MAX_PORT }, 8087, 'The port to listen on; 0 takes any free one.'),
   unix_socket: optionalPath(
     'none',
     'A Unix socket to listen on besides the port. Its folder is accessible to this user only, and is made so.',
@@ -102,10 +104,5 @@ export const socketioSection = restarting({
 });
 
 /** Whether a listening address is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  const loopback = new BlockList();
-  loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-  loopback.addAddress('::1', 'ipv6');
-  const family = isIP(host);
-  return family === 0 ? host.toLowerCase() === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
-}
+export const isLoopback = (host: string): boolean =>
+  isIP(host) === 0 ? host.toLowerCase() === 'localhost' : isLoopbackAddress(host);
