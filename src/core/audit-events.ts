@@ -1,6 +1,5 @@
 import type { Principal, Role } from './principal.js';
 
-/** The policy's verdict, as recorded. */
 interface AuditVerdict {
   readonly action: string;
   readonly class: string;
@@ -34,10 +33,8 @@ export const AUDIT_EVENTS = {
   gap: 'Records are missing here, or another program has changed the file: `details.reason` says what is known.',
 } as const;
 
-/** Name of an event. */
 export type AuditEventName = keyof typeof AUDIT_EVENTS;
 
-/** The principal that caused an event, as recorded. */
 export interface AuditPrincipal {
   readonly id: string;
   readonly name: string;
@@ -61,7 +58,6 @@ export interface AuditEvent {
   readonly verdict?: AuditVerdict | undefined;
   /** `ok`, or an error code. */
   readonly outcome?: string | undefined;
-  /** Further details. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -73,10 +69,8 @@ export interface AuditTrail {
   record(event: AuditEvent): void;
 }
 
-/** Records nothing. */
 export const NO_AUDIT: AuditTrail = { record: () => undefined };
 
-/** A principal in the format of the record. */
 export const auditPrincipal = ({ id, name, role, runAs }: Principal): AuditPrincipal => ({
   id,
   name,

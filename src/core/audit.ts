@@ -12,7 +12,6 @@ export type Hash = (text: string) => string;
 export interface ChainEnd {
   /** Number of the last record; 0 before the first. */
   readonly seq: number;
-  /** Hash of the last record. */
   readonly hash: string;
 }
 
@@ -24,7 +23,6 @@ export interface SealedRecord extends ChainEnd {
   readonly line: string;
 }
 
-/** A record that was read, with the fields that every record has. */
 export interface AuditRecord {
   readonly seq: number;
   /** ISO 8601, UTC. */
@@ -68,7 +66,6 @@ export function readRecord(line: string, hash: Hash): AuditRecord | string {
   }
 }
 
-/** Verifies a chain, record by record. */
 export class ChainVerifier {
   readonly #hash: Hash;
   /** Undefined before the first record. */
@@ -78,7 +75,6 @@ export class ChainVerifier {
     this.#hash = hash;
   }
 
-  /** The end of the chain so far. */
   get end(): ChainEnd | undefined {
     return this.#end;
   }
@@ -104,14 +100,11 @@ export class ChainVerifier {
   }
 }
 
-/** The part of `SecretMask` that this module uses. */
-type TextMask = Pick<SecretMask, 'text' | 'value'>;
-
 /** Longest text of a command in a record, in characters: the hash covers the whole text. */
 const MAX_COMMAND_CHARACTERS = 8192;
 
 /** Renders the event-specific part of a record. Texts are masked, and the hash is that of the original. */
-export function renderEvent(event: AuditEvent, mask: TextMask, hash: Hash): object {
+export function renderEvent(event: AuditEvent, mask: Pick<SecretMask, 'text' | 'value'>, hash: Hash): object {
   const { command, args, verdict, details } = event;
   return {
     event: event.event,
@@ -146,7 +139,6 @@ function renderArguments(args: readonly string[]): { args: readonly string[]; ar
  */
 const REPEAT_MS = 1000;
 
-/** Maximum number of kinds of events that are remembered. */
 const MAX_KNOWN = 1000;
 
 /** Tells which events of a burst are recorded. Times are in milliseconds of one clock, of any kind. */
@@ -179,7 +171,6 @@ export interface AuditQuery {
   readonly text?: string | undefined;
 }
 
-/** Whether a record matches. */
 export function matchesQuery(record: AuditRecord, query: AuditQuery): boolean {
   const { id, name } = (record['principal'] ?? {}) as { readonly id?: string; readonly name?: string };
   const time = Date.parse(record.time);
@@ -198,10 +189,8 @@ export function matchesQuery(record: AuditRecord, query: AuditQuery): boolean {
 const fits = <T>(wanted: T | undefined, isMet: (wanted: T) => boolean): boolean =>
   wanted === undefined || isMet(wanted);
 
-/** Error codes for a principal without permission. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['FORBIDDEN', 'UNAUTHORIZED', 'RATE_LIMITED']);
 
-/** Whether a request with this outcome is recorded. */
 export function isRecorded(name: RequestName, outcome: 'ok' | ErrorCode): boolean {
   const { recorded } = REQUEST_FACTS[name];
   if (recorded === 'each') return true;

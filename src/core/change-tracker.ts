@@ -44,7 +44,6 @@ export class ChangeTracker<T extends object> {
     if (this.#retired.length > MAX_RETIRED) this.#retired.shift();
   }
 
-  /** Forgets an item with its last change. */
   forget(item: T): void {
     this.#seen.delete(item);
   }

@@ -22,7 +22,6 @@ export interface Entry extends Attributes {
   readonly object: string;
 }
 
-/** Entries by path. */
 export type Entries<E extends Entry = Entry> = ReadonlyMap<BytePath, E>;
 
 /**
@@ -39,7 +38,6 @@ export const SKIP_REASONS = {
   changing: 'it did not hold still while it was read',
 } as const;
 
-/** Reason for which an entry is excluded from checkpoints. */
 export type SkipReason = keyof typeof SKIP_REASONS;
 
 /** A path that is excluded from a checkpoint, including everything below it. */
@@ -72,7 +70,6 @@ export const comparePaths = (a: BytePath, b: BytePath): number => (a < b ? -1 : 
 /** Difference of an entry between two trees. `mode_changed`: only its permissions or its owner. */
 export type ChangeStatus = 'added' | 'modified' | 'deleted' | 'type_changed' | 'mode_changed';
 
-/** An entry that differs between two trees. */
 export interface Change {
   readonly path: string;
   readonly status: ChangeStatus;
@@ -80,7 +77,6 @@ export interface Change {
   readonly after: Entry | undefined;
 }
 
-/** Criteria for a difference. */
 export interface CompareOptions {
   /** Whether owners are compared: only root can set them. */
   readonly owners: boolean;
@@ -129,7 +125,6 @@ export interface Uncovered {
   readonly reason: SkipReason | 'own';
 }
 
-/** Files that a command destroys. */
 export interface LostFiles {
   /** Relative to the workspace, with everything below it; empty for all of it. The last component may be a pattern. */
   readonly path: string;
@@ -160,10 +155,8 @@ function overlaps(pattern: string, path: string): boolean {
  */
 export const CHECKPOINT_KINDS = ['requested', 'before_restore', 'before_command'] as const;
 
-/** Reason for a checkpoint. */
 export type CheckpointKind = (typeof CHECKPOINT_KINDS)[number];
 
-/** Facts about a checkpoint that decide on its deletion. */
 interface DeletionCandidate {
   readonly id: string;
   readonly kind: CheckpointKind;

@@ -31,7 +31,7 @@ const reasonsOf = ({ reasons, commands }: ShownVerdict): readonly string[] => [
 const MAY_DESTROY: readonly CommandClass[] = ['destructive', 'obfuscated'];
 
 /** Whether to save the workspace before such a command. */
-export const mayDestroy = ({ commands, ...whole }: Pick<PolicyVerdict, 'class' | 'commands' | 'causes'>): boolean =>
+export const mayDestroy = ({ commands, ...whole }: PolicyVerdict): boolean =>
   MAY_DESTROY.some((name) => {
     return whole.class === name || whole.causes.includes(name) || commands.some((command) => command.class === name);
   });
@@ -42,10 +42,8 @@ export const mayDestroy = ({ commands, ...whole }: Pick<PolicyVerdict, 'class' |
  */
 export const CONFIRMATION_MODES = ['self', 'llm', 'operator'] as const;
 
-/** Mode of confirmation. */
 export type ConfirmationMode = (typeof CONFIRMATION_MODES)[number];
 
-/** Modes of confirmation by cause. */
 export interface ConfirmationWays {
   /** Default for classes without an own mode, and for rules. */
   readonly mode: ConfirmationMode;
@@ -53,12 +51,11 @@ export interface ConfirmationWays {
 }
 
 /** The confirmation mode of a command: the strictest among its classes and rules. */
-export function wayOf({ causes }: Pick<PolicyVerdict, 'causes'>, { mode, modes }: ConfirmationWays): ConfirmationMode {
+export function wayOf({ causes }: PolicyVerdict, { mode, modes }: ConfirmationWays): ConfirmationMode {
   const asked = causes.map((cause) => (cause === 'rule' ? mode : (modes[cause] ?? mode)));
   return CONFIRMATION_MODES.findLast((candidate) => asked.includes(candidate)) ?? mode;
 }
 
-/** Whether a mode is at least as strict as another. */
 export const isAsStrict = (mode: ConfirmationMode, as: ConfirmationMode): boolean =>
   CONFIRMATION_MODES.indexOf(mode) >= CONFIRMATION_MODES.indexOf(as);
 
@@ -83,7 +80,6 @@ export interface ConfirmationRecord {
   readonly event: 'asked' | 'mismatch' | 'refused' | ConfirmationOutcome;
   readonly confirmationId: string;
   readonly mode: ConfirmationMode;
-  /** The principal that requested the command. */
   readonly requester: Principal;
   /** Author of this step: the requester for `asked`; undefined when the step was caused by a timer or the daemon. */
   readonly by: Decider;

@@ -1,4 +1,5 @@
 import { groupsOf } from './ip-address.js';
+import { MAX_PORT } from './protocol/bounds.js';
 
 /** An IP address as a number, with the bits of its version. An IPv4 address mapped to IPv6 is an IPv4 address. */
 export interface Address {
@@ -27,7 +28,6 @@ function parseSix(text: string): Address {
   return value >> 32n === MAPPED_PREFIX ? { bits: 32, value: value & 0xffff_ffffn } : { bits: 128, value };
 }
 
-/** Whether an address lies in a range. */
 const isInRange = ({ bits, value }: Address, range: AddressRange): boolean =>
   bits === range.bits && value >> BigInt(bits - range.prefix) === range.value >> BigInt(bits - range.prefix);
 
@@ -61,14 +61,11 @@ export const isLoopback = (address: Address): boolean => LOOPBACK.some((each) =>
 /** Whether an address stands for all of this machine: connecting to it reaches the loopback. */
 export const isUnspecified = ({ value }: Address): boolean => value === 0n;
 
-/** Where a program wants to connect to. */
 export interface Destination {
   /** A name in lower case, in its ASCII form and without a dot at the end, or an IP address in its canonical form. */
   readonly host: string;
   readonly port: number;
 }
-
-const MAX_PORT = 65_535;
 
 /** Characters that a URL would not take for a part of the host. */
 const FOREIGN = /[\s/\\?#@%[\]]/;
@@ -112,7 +109,6 @@ export function destinationOf(text: string, fallback?: number): Destination | un
 export const showDestination = ({ host, port }: Destination): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** One entry of an allow-list. */
 export interface AllowedDestination {
   /** A name; with `isBelow`, every name below it instead. Undefined for addresses. */
   readonly name?: string;
@@ -214,9 +210,7 @@ export type Opening =
   | { readonly kind: 'incomplete' }
   /** A handshake of TLS; the name is undefined when it has none. */
   | { readonly kind: 'tls'; readonly name: string | undefined }
-  /** A request of plain HTTP. */
   | { readonly kind: 'http' }
-  /** Another protocol. */
   | { readonly kind: 'other' }
   /** It looks like TLS or HTTP, and is not in order. */
   | { readonly kind: 'broken'; readonly why: string };
@@ -328,7 +322,6 @@ function nameIn(hello: Reader): string | undefined {
   return undefined;
 }
 
-/** Reads numbers and blocks one after another. */
 class Reader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -371,10 +364,8 @@ export function proxyVariables(ownHosts: readonly string[]): Readonly<Record<str
   return { ...variables, ...(Object.fromEntries(upper) as typeof variables), NODE_USE_ENV_PROXY: '1' };
 }
 
-/** Why a connection out of a sandbox was refused. */
 type RefusalReason = 'not_listed' | 'not_public' | 'own_port' | 'other_name' | 'too_many' | 'not_understood';
 
-/** A refused connection. */
 export interface Refusal {
   readonly reason: RefusalReason;
   /** `HOST:PORT`; undefined when the program did not get that far. */
@@ -391,7 +382,6 @@ const refusal = (reason: RefusalReason, destination: Destination | undefined, wh
   return { reason, destination: shown, message: `${what} was refused: ${why}` };
 };
 
-/** The sentences of all refusals. */
 export const REFUSALS = {
   notListed: (destination: Destination) =>
     refusal('not_listed', destination, `it is not in ${SETTING}; "${showDestination(destination)}" would allow it.`),

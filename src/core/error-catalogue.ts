@@ -57,7 +57,6 @@ const CLUSTER_ERRORS = defineErrors({
   },
 });
 
-/** Error codes of the requests about files. */
 const FILE_ERRORS = defineErrors({
   FILE_NOT_FOUND: {
     meaning: 'There is no such file or directory, or none above it.',
@@ -215,7 +214,6 @@ const LLM_ERRORS = defineErrors({
   },
 });
 
-/** Error codes of previews of ports. */
 const PORT_ERRORS = defineErrors({
   PORT_NOT_FOUND: {
     meaning: 'No process of the session listens on the port.',
@@ -460,10 +458,8 @@ export const ERROR_CATALOGUE = defineErrors({
   },
 });
 
-/** An error code of the catalogue. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** The status of an error over HTTP. */
 export const statusOf = (code: ErrorCode): number => ERROR_CATALOGUE[code].status;
 
 /** Error codes of the JavaScript client, which no daemon answers with. */

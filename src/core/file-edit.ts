@@ -1,6 +1,5 @@
 import { AdapterError } from './errors.js';
 
-/** A replacement in a text. */
 interface Edit {
   readonly content: string;
   /** Where the replaced texts were, in UTF-16 units. */
@@ -168,10 +167,8 @@ export const MAX_GLOB_LENGTH = 1024;
 /** Default number of entries of a `list_directory`. */
 export const DEFAULT_FILE_ENTRIES = 1000;
 
-/** Kinds of directory entries. */
 export const ENTRY_TYPES = ['file', 'directory', 'link', 'other'] as const;
 
-/** Kind of a directory entry. */
 export type EntryType = (typeof ENTRY_TYPES)[number];
 
 /** Longest time of one `find_files` or `search_files`, in milliseconds. */
@@ -186,5 +183,4 @@ export const MAX_SEARCHED_FILE_BYTES = 32 * 1024 * 1024;
 /** Why a search has stopped before its end. */
 export const STOP_REASONS = ['limit', 'time', 'bytes'] as const;
 
-/** Why a search has stopped before its end. */
 export type StopReason = (typeof STOP_REASONS)[number];

@@ -43,7 +43,6 @@ function compileExpression(glob: string): RE2JS {
 
 const TOKEN = /\*\*\/|\/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|\{|\}|,|\\.|[^*?[{},\\]+|./gs;
 
-/** Translates a glob to a regular expression. */
 function toExpression(glob: string): string {
   let depth = 0;
   const parts = (glob.match(TOKEN) ?? []).map((token) => {
@@ -73,7 +72,6 @@ const FIXED: Readonly<Record<string, string | undefined>> = {
 };
 const IN_BRACES: Readonly<Record<string, string | undefined>> = { '}': ')', ',': '|' };
 
-/** One rule of a .gitignore. */
 interface IgnoreRule {
   readonly matches: PathMatcher;
   readonly isForDirectories: boolean;

@@ -17,7 +17,6 @@ export interface HealthFacts {
   readonly environmentBytes: number;
   /** Terminal modes that a command has left and that have since been reset, as stty(1) names them. */
   readonly leftModes: readonly string[];
-  /** Number of background processes that commands have left. */
   readonly leftProcesses: number;
   /** Space on the disk of the workspace, in bytes; undefined when it is unknown. */
   readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | undefined;
@@ -46,7 +45,6 @@ const LARGE_ENVIRONMENT_BYTES = 128 * 1024;
 /** A disk is low when both values fall below their thresholds. */
 const LOW_DISK_BYTES = 256 * 1024 * 1024;
 const LOW_DISK_SHARE = 0.05;
-/** Most names in a message. */
 const MAX_NAMES = 5;
 
 const MIB = 1024 * 1024;
@@ -161,7 +159,6 @@ const CHECKS = [
   checkDisk,
 ];
 
-/** Returns the conditions that will make later commands fail. */
 export const checkHealth = (facts: HealthFacts): HealthWarning[] =>
   CHECKS.map((check) => check(facts)).filter((warning) => warning !== undefined);
 

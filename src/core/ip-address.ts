@@ -11,12 +11,15 @@ export function isLoopbackAddress(address: string): boolean {
 export function plainAddress(address: string): string {
   const [bare = ''] = address.split('%');
   if (!bare.includes(':')) return bare;
-  const compressed = new URL(`http://[${bare}]`).hostname.slice(1, -1);
-  const [, high = '', low = ''] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(compressed) ?? [];
-  if (high === '') return compressed;
+  const short = compressed(bare);
+  const [, high = '', low = ''] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short) ?? [];
+  if (high === '') return short;
   const numbers = [high, low].map((group) => Number.parseInt(group, 16));
   return numbers.flatMap((number) => [number >> 8, number & 255]).join('.');
 }
+
+/** Shortens the longest run of zero groups of an IPv6 address to `::` (RFC 5952). */
+export const compressed = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
 
 /** Groups of 16 bits in an IPv6 address. */
 const GROUPS = 8;

@@ -128,7 +128,6 @@ const STEP_MS = 1000;
 /** Time without an exceeded limit after which the ladder starts over, in milliseconds. */
 const RECOVERY_MS = 10_000;
 
-/** Processes that can be ended. */
 export interface Endable {
   /** State of the current command; `is_ending` when it is already being ended. */
   readonly command: 'runs' | 'is_ending' | 'none';
@@ -204,7 +203,6 @@ const STILL_MS = 300;
  */
 const IDLE_MS = 1000;
 
-/** Facts that determine the next interval. */
 export interface Pace {
   /** The last interval; undefined before the first sample. */
   readonly lastPauseMs: number | undefined;
@@ -232,7 +230,6 @@ export function nextPauseMs({ lastPauseMs, before, now, hasCommand, isStill }: P
   return Math.round(Math.max(SHORTEST_MS, Math.min(longest, lastPauseMs * 2, ...pauses)));
 }
 
-/** The intervals between the samples of one session. */
 export class SamplePace {
   #lastPauseMs: number | undefined;
   #before: readonly Finding[] = [];

@@ -9,22 +9,18 @@ export const LIMIT_KEYS = {
   disk_mb: 'disk_mb_limit',
 } as const;
 
-/** A limit that a client may lower. */
 export type LimitName = keyof typeof LIMIT_KEYS;
 
-/** Names of the limits that a client may lower. */
 export const LIMIT_NAMES = Object.keys(LIMIT_KEYS) as LimitName[];
 
 /** Resources that can be exceeded: those limits, and the free disk space to keep. */
 export const RESOURCES = [...LIMIT_NAMES, 'disk_free_mb'] as const;
 
-/** A resource that can be exceeded. */
 export type Resource = (typeof RESOURCES)[number];
 
 /** What warnings name: those resources, and the time until the time-out of a command. */
 export const WARNED_RESOURCES = [...RESOURCES, 'timeout_seconds'] as const;
 
-/** What a warning is about. */
 export type WarnedResource = (typeof WARNED_RESOURCES)[number];
 
 /** What each of them is called for people, with its unit. */
@@ -41,13 +37,11 @@ export const RESOURCE_NAMES: Readonly<Record<WarnedResource, { readonly name: st
 /** Mechanisms that enforce limits, the best first. */
 export const LIMIT_MECHANISM_NAMES = ['cgroup2', 'cgroup1', 'pid_namespace', 'polling'] as const;
 
-/** A mechanism that enforces limits. */
 export type LimitMechanismName = (typeof LIMIT_MECHANISM_NAMES)[number];
 
 /** Limits in the units of their names; a missing limit means unlimited. */
 export type Limits = Readonly<Partial<Record<LimitName, number | undefined>>>;
 
-/** Whether any limit is set. */
 const hasLimits = (limits: Limits): boolean => LIMIT_NAMES.some((name) => limits[name] !== undefined);
 
 /** One MB in limits, in bytes. */
@@ -129,7 +123,6 @@ export interface LimitSet {
   readonly diskFreeMbFloor: number | undefined;
 }
 
-/** No limit at all. */
 export const NO_LIMITS: LimitSet = { resources: {}, diskFreeMbFloor: undefined };
 
 /**

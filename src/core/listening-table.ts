@@ -1,3 +1,5 @@
+import { compressed } from './ip-address.js';
+
 /** A socket that listens for TCP connections. */
 export interface ListeningSocket {
   readonly address: string;
@@ -43,15 +45,5 @@ function addressText(bytes: readonly number[]): string {
   const groups = Array.from({ length: 8 }, (_, index) =>
     (((bytes[2 * index] ?? 0) << 8) | (bytes[2 * index + 1] ?? 0)).toString(HEX),
   );
-  return compress(groups.join(':'));
-}
-
-/** Shortens the longest run of zero groups to `::`. Source: RFC 5952. */
-function compress(address: string): string {
-  const runs = address.match(/(?:^|:)0(?::0)+(?=:|$)/g) ?? [];
-  const longest = runs.toSorted((a, b) => b.length - a.length)[0];
-  if (longest === undefined) return address;
-  const at = address.indexOf(longest);
-  const rest = address.slice(at + longest.length).replace(/^:/, '');
-  return `${address.slice(0, at)}::${rest}`;
+  return compressed(groups.join(':'));
 }

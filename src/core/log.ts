@@ -13,7 +13,6 @@ export interface Log {
   error(message: string, facts?: Record<string, unknown>): void;
 }
 
-/** Creates a log for a part of the daemon. */
 export type LogFactory = (component: string) => Log;
 
 /** What a `LastingProblem` says. */

@@ -6,10 +6,8 @@ import { NOTIFICATION_EVENTS } from './notifications.js';
 import { type RequestName, requests } from './protocol/requests.js';
 import { events } from './protocol/results.js';
 
-/** Prefix of the exported names. */
 export const METRIC_PREFIX = 'shell_adapter_';
 
-/** Labels of one series. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** Daemons that have a metric: all, gateways of a cluster, or nodes of a cluster with a registry. */
@@ -247,7 +245,6 @@ export interface Metrics {
   observe<N extends NameOf<'histogram'>>(name: N, value: number, labels: LabelsOf<N>): void;
 }
 
-/** A `Metrics` without any effect. */
 export const NO_METRICS: Metrics = { count: () => undefined, observe: () => undefined };
 
 /** What a gauge is: one value, undefined where it has not changed, or a value for each set of labels. */

@@ -1,7 +1,6 @@
 /** Events that webhooks can be told of. */
 export const NOTIFICATION_EVENTS = ['confirmation_required', 'limit_exceeded', 'health', 'daemon_started'] as const;
 
-/** Name of an event. */
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
 /** Formats of a body: the fields as JSON, or what Slack and compatible receivers accept. */
@@ -14,7 +13,6 @@ export interface Notification {
   readonly message: string;
   readonly sessionId?: string | null | undefined;
   readonly commandId?: string | undefined;
-  /** Class of the command by the policy. */
   readonly class?: string | undefined;
   /** Text of the command. Sent only to webhooks with `include_command`. */
   readonly command?: string | undefined;
@@ -22,7 +20,6 @@ export interface Notification {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Facts about one delivery. */
 interface DeliveryFacts {
   readonly id: string;
   /** ISO 8601, UTC. */

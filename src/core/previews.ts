@@ -3,7 +3,6 @@ import { AdapterError } from './errors.js';
 /** Headers, with names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Headers that are passed on. */
 export type ForwardedHeaders = Record<string, string | string[]>;
 
 /** Headers of one connection. Source: RFC 9110, section 7.6.1. */
@@ -27,7 +26,6 @@ export const namedBy = ({ connection }: Headers): string[] =>
     .split(',')
     .map((name) => name.trim().toLowerCase());
 
-/** Some of the headers. */
 export function keep(headers: Headers, isKept: (name: string) => boolean): ForwardedHeaders {
   const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && isKept(name));
   return Object.fromEntries(kept) as ForwardedHeaders;
@@ -57,7 +55,6 @@ export function loopbackFor(address: string, hasIpv6: boolean): Loopback | undef
 
 /** What the program on a port is told about the request. */
 interface PreviewOrigin {
-  /** Port of the program. */
   readonly port: number;
   /** Path of the preview, without a slash at its end. */
   readonly prefix: string;

@@ -7,7 +7,6 @@ export const ROLES = {
   admin: 'May do everything, with what belongs to others too.',
 } as const;
 
-/** Role of a token. */
 export type Role = keyof typeof ROLES;
 
 /** Roles that a client may give to a page of the dashboard: none may see or do what its maker may not. */
@@ -22,7 +21,6 @@ export const ROLES_GRANTED: Readonly<Record<Role, readonly Role[]>> = {
 /** Whether a client with a role may give another role to a page. */
 export const canGrant = (own: Role, role: Role): boolean => ROLES_GRANTED[own].includes(role);
 
-/** The roles, in the order of `ROLES`. */
 export const ROLE_NAMES = Object.keys(ROLES) as [Role, ...Role[]];
 
 /** The origin of requests: one token, or all local programs that need none. */

@@ -109,7 +109,6 @@ export class FailedAttempts {
 
 /** What identifies the other end of a connection. */
 interface PeerFacts {
-  /** IP address. */
   readonly address: string;
   /** Uid of the owner of a connection on this machine; undefined when it is not known. */
   readonly owner: number | undefined;

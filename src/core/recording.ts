@@ -36,7 +36,6 @@ export type CastCode = 'o' | 'i' | 'm' | 'r' | 'x';
 /** An event: seconds since the start, kind, data. */
 export type CastEvent = readonly [seconds: number, code: string, data: string];
 
-/** A recording that was read. */
 export interface Cast {
   readonly header: CastHeader;
   readonly events: readonly CastEvent[];
@@ -162,7 +161,6 @@ export class Timeline {
     );
   }
 
-  /** Time of the last event. */
   get durationMs(): number {
     return this.#times.at(-1) ?? 0;
   }

@@ -1,7 +1,6 @@
 /** How long an approval may be remembered: until its session ends, for 60 minutes, or until it is revoked. */
 export const REMEMBER_SCOPES = ['session', 'hour', 'always'] as const;
 
-/** Scope of a remembered approval. */
 export type RememberScope = (typeof REMEMBER_SCOPES)[number];
 
 /** Duration of the scope `hour`, in milliseconds. */

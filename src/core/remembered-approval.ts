@@ -37,7 +37,6 @@ interface ApprovalParty {
   readonly name: string;
 }
 
-/** A remembered approval. */
 export interface RememberedApproval extends Coverage {
   readonly id: string;
   readonly scope: RememberScope;

@@ -5,7 +5,6 @@ interface KeptEvent<T> {
   readonly bytes: number;
 }
 
-/** Result of `ReplayRing.since`. */
 export interface Replay<T> {
   /** The kept events, in order. */
   readonly events: readonly { readonly seq: number; readonly event: T }[];

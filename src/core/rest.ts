@@ -2,7 +2,6 @@ import { z } from 'zod';
 
 import { base64, bytesOf } from './output/utf8.js';
 
-/** A range of bytes. */
 export interface ByteRange {
   readonly offset: number;
   readonly length: number;
@@ -118,9 +117,7 @@ export interface KeptBounds {
   readonly maxCharacters: number;
 }
 
-/** An answer that can be kept. */
 export interface Keepable {
-  /** The answer as text. */
   readonly text: string;
   /** False for one that is not kept: the same request runs again. */
   readonly isFinal: boolean;

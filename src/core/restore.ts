@@ -108,7 +108,6 @@ export interface SavedTree {
   readonly skipped: readonly Skipped[];
 }
 
-/** Input of `planRestore`. */
 interface RestoreRequest extends CompareOptions {
   /** The current workspace, saved just before the restore. */
   readonly current: SavedTree;
@@ -118,7 +117,6 @@ interface RestoreRequest extends CompareOptions {
   readonly paths: ReadonlySet<BytePath>;
 }
 
-/** Steps and effects of a restore. */
 export interface RestorePlan {
   /** In execution order; undone in reverse order. */
   readonly steps: readonly Step[];
@@ -126,7 +124,6 @@ export interface RestorePlan {
   readonly contents: ReadonlyMap<number, Entry>;
   /** Paths that are restored, or get their old permissions. */
   readonly restored: readonly BytePath[];
-  /** Paths that are removed. */
   readonly removed: readonly BytePath[];
   /**
    * Paths that are not restored, because they were not saved then, or because an entry in the way could not be saved

@@ -15,7 +15,6 @@ export interface ReviewQuestion {
   readonly verdict: PolicyVerdict;
 }
 
-/** A message to a model. */
 export interface ReviewMessage {
   readonly role: 'system' | 'user';
   readonly content: string;
@@ -90,10 +89,8 @@ export function buildReview(question: ReviewQuestion, boundary: string): readonl
   ];
 }
 
-/** A reviewer's verdict. */
 export interface ReviewVerdict {
   readonly verdict: 'approve' | 'reject';
-  /** Reason, for people. */
   readonly reason: string;
 }
 

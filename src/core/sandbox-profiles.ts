@@ -4,7 +4,6 @@
  */
 export const SANDBOX_PROFILES = ['none', 'workspace', 'strict'] as const;
 
-/** Name of a sandbox profile. */
 export type SandboxProfile = (typeof SANDBOX_PROFILES)[number];
 
 /** A profile that needs bubblewrap. */

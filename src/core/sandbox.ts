@@ -72,7 +72,6 @@ export interface Place {
   readonly target?: string;
 }
 
-/** Configuration of one sandbox. */
 export interface SandboxPlan {
   readonly profile: RealProfile;
   /** Whether it shares the machine's network. Never true with `strict`. */
@@ -87,7 +86,6 @@ export interface SandboxPlan {
   /** An empty file and an empty directory, used as mount sources. */
   readonly empty: { readonly file: string; readonly directory: string };
   readonly variables: SandboxVariables;
-  /** Directory in which the program starts. */
   readonly cwd: string;
   /** Descriptor from which bubblewrap reads a seccomp filter; undefined without one. */
   readonly filterDescriptor?: number | undefined;
@@ -176,7 +174,6 @@ function parentMounts(path: string, workspace: string): readonly Place[] {
 /** Reasons why profiles do not work on this machine; a working profile has no entry. */
 export type SandboxProblems = Readonly<Partial<Record<RealProfile, string>>>;
 
-/** Sandbox status of a daemon. */
 export interface SandboxStatus {
   readonly configured: SandboxProfile;
   /** Profile in which shells start, unless a client asks for a stricter one. */

@@ -34,7 +34,6 @@ export interface ScreenCell {
   readonly strikethrough?: true | undefined;
 }
 
-/** What a terminal shows. */
 export interface ScreenView {
   /** The lines, without spaces at their ends and without empty lines at the end. */
   readonly text: string;

@@ -139,7 +139,6 @@ export function findSecrets<P extends string | Uint8Array>(
   return merged;
 }
 
-/** Replacement for a secret. */
 export const MASK = '***';
 
 /** Fewest characters of a secret: a shorter one would also match in unrelated words. */
@@ -178,7 +177,6 @@ export class SecretMask {
     return this.#texts;
   }
 
-  /** Replaces the set of secrets. */
   replace(secrets: readonly string[]): void {
     const byLength = (a: string, b: string) => b.length - a.length;
     this.#patterns = [...patternsOf(secrets)].sort(byLength);
@@ -186,7 +184,6 @@ export class SecretMask {
     this.#texts = [...new Set([...this.#patterns, ...quoted])].sort(byLength);
   }
 
-  /** The text with every secret masked. */
   readonly text = (text: string): string => {
     const spans = findSecrets(text, this.#texts);
     if (spans.length === 0) return text;

@@ -25,7 +25,6 @@ export const SIGNAL_NAMES = [
   'SIGXFSZ',
 ] as const;
 
-/** POSIX name of a signal. */
 export type SignalName = (typeof SIGNAL_NAMES)[number];
 
 /** Type of a timer in any environment. */

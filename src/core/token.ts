@@ -8,13 +8,11 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** Requirement for the name of a token, for messages. */
 export const TOKEN_NAME_RULE = '1 to 64 letters, digits or any of . _ -, beginning with a letter or digit';
 
-/** Whether a text is a valid token name. */
 export const isTokenName = (text: string): boolean => NAME.test(text);
 
 /** Names in a user database; a number is a user id, not a name. Source: useradd(8). */
 const USER_NAME = /^[A-Za-z_][\w.-]{0,31}\$?$/;
 
-/** Whether a text can be the name of a user of the machine. */
 export const isUserName = (text: string): boolean => USER_NAME.test(text);
 
 /** The role of every token with a user of its own: others reach sessions of the daemon's user. */
@@ -35,8 +33,9 @@ export const storedToken = z
   })
   .refine(({ role, run_as }) => run_as === undefined || role === RUN_AS_ROLE, `run_as needs the role ${RUN_AS_ROLE}`);
 
-/** A token in the daemon's memory. */
-export type Token = z.output<typeof storedToken> & { readonly id: string };
+type StoredToken = z.output<typeof storedToken>;
+
+export type Token = StoredToken & { readonly id: string };
 
 const SECOND_MS = 1000;
 const UNITS_MS: Readonly<Record<string, number>> = {
@@ -71,13 +70,11 @@ export const sharedToken = z.object({
   token: storedToken.nullable(),
 });
 
-/** A token as the nodes of a cluster share it. */
 export type SharedToken = z.output<typeof sharedToken>;
 
 /** Ids of shared tokens: each is the name of a file on every node, and must not lead out of its directory. */
 export const sharedTokenId = z.string().regex(/^\w[\w.-]{0,127}$/);
 
-/** Shared tokens by their ids. */
 export type SharedTokenMap = ReadonlyMap<string, SharedToken>;
 
 /**
@@ -108,7 +105,7 @@ export function changesSince(known: SharedTokenMap, tokens: readonly Token[]): S
   return changes;
 }
 
-const isSame = (one: Omit<Token, 'id'>, other: Omit<Token, 'id'>): boolean =>
+const isSame = (one: StoredToken, other: StoredToken): boolean =>
   one.sha256 === other.sha256 &&
   one.role === other.role &&
   one.name === other.name &&

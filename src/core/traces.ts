@@ -30,7 +30,6 @@ export interface TracedRelay {
   readonly trace: TraceCarrier | undefined;
 }
 
-/** A command as its span shows it. */
 export interface TracedCommand {
   readonly id: string;
   /** Undefined for a one-shot. */
@@ -39,18 +38,15 @@ export interface TracedCommand {
   readonly args: readonly string[] | undefined;
 }
 
-/** The end of a command as its span shows it. */
 export interface TracedEnd {
   readonly status: string;
   readonly exitCode: number;
   readonly signal: string | null;
 }
 
-/** The span of a command. */
 export interface CommandSpan {
   /** Variables by which programs continue the trace: TRACEPARENT, and TRACESTATE where there is one. */
   readonly env: Readonly<Record<string, string>>;
-  /** Ends the span. */
   readonly end: (how: TracedEnd) => void;
 }
 

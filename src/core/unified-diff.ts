@@ -19,15 +19,13 @@ interface BoundedDiff {
  * @param positions of the replaced texts in the old content, in UTF-16 units, ascending and without overlap
  * @param maxCharacters a longer diff is cut after a line
  */
-export function unifiedDiff(
-  { path, content, oldText, newText, positions }: Replacement,
-  maxCharacters: number,
-): BoundedDiff {
+export function unifiedDiff(replacement: Replacement, maxCharacters: number): BoundedDiff {
+  const { path, content } = replacement;
   const lines = content.split('\n');
   const output = [`--- ${path}`, `+++ ${path}`];
   let delta = 0;
   let length = output.join('\n').length;
-  for (const hunk of hunksOf(changesOf(lines, content, { oldText, newText, positions }), lines.length)) {
+  for (const hunk of hunksOf(changesOf(lines, replacement), lines.length)) {
     const rendered = renderHunk(hunk, lines, delta);
     delta += rendered.delta;
     for (const line of rendered.lines) {
@@ -43,7 +41,6 @@ export function unifiedDiff(
 interface Replacement {
   /** Name of the file, as in the request. */
   readonly path: string;
-  /** The old content. */
   readonly content: string;
   readonly oldText: string;
   readonly newText: string;
@@ -51,11 +48,7 @@ interface Replacement {
 }
 
 /** The changed lines: replacements on the same line are one change. */
-function changesOf(
-  lines: readonly string[],
-  content: string,
-  { oldText, newText, positions }: Pick<Replacement, 'oldText' | 'newText' | 'positions'>,
-): readonly Change[] {
+function changesOf(lines: readonly string[], { content, oldText, newText, positions }: Replacement): readonly Change[] {
   const starts = lineStarts(lines);
   const changes: Change[] = [];
   let open: { from: number; to: number; text: string; end: number } | undefined;

@@ -134,7 +134,6 @@ export const SESSION_WARNINGS = defineWarnings({
   },
 });
 
-/** A warning about the state of a session. */
 export type SessionWarningCode = keyof typeof SESSION_WARNINGS;
 
 /**

@@ -5,7 +5,6 @@ import { confirmationInfo, judgedCommand } from '../protocol/confirmations.js';
 import { choicesOf, isBound, jsonSchemaOf, type SchemaNode } from '../protocol/json-schema.js';
 import { checkpointInfo, commandResult, sessionInfo } from '../protocol/results.js';
 
-/** One field of a message in the documentation. */
 interface FieldRow {
   /** Dotted path, with `[]` for the entries of a list: `sessions[].session_id`. */
   readonly name: string;

@@ -16,7 +16,6 @@ import { waitingRequests } from '../protocol/requests/waiting.js';
 import { watchingRequests } from '../protocol/requests/watching.js';
 import { type JsonSchema, type ProtocolSchemas, protocolSchemas } from './schemas.js';
 
-/** Path of files in the description. */
 const FILE_PATH = '/v1/files/{path}';
 
 const text = (description: string, more: object = {}) => ({ description, schema: { type: 'string', ...more } });
@@ -111,7 +110,6 @@ const UPLOAD_PARAMETERS = [
   query('offset', 'Bytes that are there under the key; otherwise the answer is 412 with their number in `size`'),
 ];
 
-/** A group of requests in the description. */
 interface Tag {
   readonly name: string;
   readonly description: string;
@@ -140,7 +138,6 @@ const TAGS: readonly Tag[] = [
   { name: 'daemon', description: 'The daemon, its machine, and what a client is told of them', requests: [] },
 ];
 
-/** The tag of a request. */
 const tagOf = (name: RequestName): string =>
   TAGS.find(({ requests }) => requests.some((group) => Object.hasOwn(group, name)))?.name ?? 'daemon';
 
@@ -149,7 +146,6 @@ const DESCRIPTION = `Every request of the wire protocol: persistent shell sessio
 A field that may be absent may also be null. Bytes are \`{ "base64": "…" }\`. With \`Accept: text/event-stream\` the answer is a stream:
 the events of the protocol, as \`/asyncapi.json\` describes them, and \`NAME_result\` with the answer.`;
 
-/** Bytes in JSON. */
 const BYTES: JsonSchema = {
   description: 'Bytes',
   type: 'object',

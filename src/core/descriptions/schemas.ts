@@ -21,7 +21,6 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** How a kind of description shows what JSON Schema alone does not say. */
 export interface SchemaStyle {
   readonly target: 'draft-7' | 'draft-2020-12';
-  /** The schema of bytes. */
   readonly bytes: JsonSchema;
 }
 

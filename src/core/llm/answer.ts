@@ -60,7 +60,6 @@ export class Answer {
     return this.#isFinished;
   }
 
-  /** Description of the failure that the tool reported. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -70,7 +69,6 @@ export class Answer {
     return this.#failure === undefined ? undefined : (this.#failureKind ?? this.failureHint);
   }
 
-  /** Whether any text was streamed. */
   get hasStreamed(): boolean {
     return this.#hasStreamed;
   }
@@ -80,7 +78,6 @@ export class Answer {
     return this.#final ?? this.#message;
   }
 
-  /** Appends the next part of the message. */
   delta(text: string): void {
     if (text === '') return;
     if (this.#isBetween) {
@@ -93,12 +90,10 @@ export class Answer {
     this.#chunks.push(text);
   }
 
-  /** Starts a new message. */
   beginMessage(): void {
     this.#isBetween = true;
   }
 
-  /** Adds a complete message. */
   message(text: string): void {
     this.beginMessage();
     this.delta(text);
@@ -137,7 +132,6 @@ export class Answer {
   }
 }
 
-/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The value if it is an object, otherwise an empty object. */
@@ -189,7 +183,6 @@ export class JsonEvents {
     this.#onEvent = onEvent;
   }
 
-  /** Whether any event has been found. */
   get hasEvents(): boolean {
     return this.#hasEvents;
   }
@@ -207,7 +200,6 @@ export class JsonEvents {
     for (const line of lines) this.#take(line);
   }
 
-  /** Signals the end of the output. */
   end(): void {
     const rest = this.#line;
     this.#line = '';
@@ -250,7 +242,6 @@ function parse(text: string): JsonObject[] {
 
 /** The required form of an answer: JSON. An answer without a format is text. */
 export interface AnswerFormat {
-  /** The JSON Schema of the answer. */
   readonly schema: JsonObject;
   /** Whether any JSON object is valid, so that the schema adds no restriction. */
   readonly isAnyObject: boolean;

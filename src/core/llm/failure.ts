@@ -14,10 +14,8 @@ const FAILURE_CODES = {
   failed: 'LLM_FAILED',
 } as const satisfies Record<string, ErrorCode>;
 
-/** Kind of failure of an LLM call. */
 export type FailureKind = keyof typeof FAILURE_CODES;
 
-/** The error of a failed LLM call. */
 export const llmError = (kind: FailureKind, message: string, details: ErrorDetails, cause?: unknown): AdapterError =>
   new AdapterError(FAILURE_CODES[kind], message, { details, ...(cause !== undefined && { cause }) });
 
@@ -115,7 +113,6 @@ export type RunEndCause =
   | 'shutdown'
   | 'flood';
 
-/** Facts about a run that has ended. */
 export interface RunFacts {
   readonly cause: RunEndCause;
   /** In shell convention. Meaningless when the run was ended from outside. */
@@ -124,7 +121,6 @@ export interface RunFacts {
   readonly failure: string | undefined;
   /** Meaning of the tool's structured error; undefined when it reported none. */
   readonly failureKind: FailureKind | undefined;
-  /** Whether the tool has reported completion. */
   readonly isFinished: boolean;
   /** Whether the answer is plain printed text; such a tool never reports completion. */
   readonly isText: boolean;
@@ -136,7 +132,6 @@ export interface RunFacts {
   readonly exitKinds: Readonly<Record<number, FailureKind>>;
 }
 
-/** Outcome of a run. */
 export type RunVerdict =
   | { readonly ok: true; readonly content: string }
   | { readonly ok: false; readonly kind: FailureKind; readonly what: string; readonly detail: string };
@@ -160,7 +155,6 @@ export function judgeRun(facts: RunFacts): RunVerdict {
   return lack ? { ok: false, ...lack, detail } : { ok: true, content };
 }
 
-/** A reason for which a run has failed. */
 type Fault = Pick<Extract<RunVerdict, { ok: false }>, 'kind' | 'what'>;
 
 /** Faults that count even when there is an answer. */

@@ -1,7 +1,6 @@
 import { type JsonObject, listOf, type LlmUsage, numberOf, objectOf, textOf, usageOf } from './answer.js';
 import type { PromptStyle } from './settings.js';
 
-/** One message of a conversation. */
 export interface LlmMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;

@@ -6,12 +6,10 @@ export type Candidate =
   | { readonly provider: 'shell'; readonly shellProvider: string }
   | { readonly provider: HttpProviderName; readonly shellProvider: null };
 
-/** The providers to choose from. */
 export interface Choice {
   /** The configured default. */
   readonly provider: LlmProviderName;
   readonly fallback: readonly string[];
-  /** Names of all shell providers. */
   readonly shellProviders: readonly string[];
   /** Services that the environment or the configuration defines. */
   readonly configured: ReadonlySet<HttpProviderName>;
@@ -57,5 +55,4 @@ function shellCandidate(name: string, { shellProviders }: Choice): Candidate {
   );
 }
 
-/** Name of a candidate in messages. */
 export const nameOf = ({ provider, shellProvider }: Candidate): string => shellProvider ?? provider;

@@ -9,7 +9,6 @@ import type { Variables } from '../variables.js';
  */
 export const ACCESS_MODES = ['read', 'write', 'full'] as const;
 
-/** An access mode of a tool. */
 export type AccessMode = (typeof ACCESS_MODES)[number];
 
 /**
@@ -46,37 +45,31 @@ export interface ModelSettings {
   readonly normalizer: Normalizer;
 }
 
-/** Models by name. */
 export type ModelRegistry = Readonly<Record<string, ModelSettings>>;
 
 /** Services that are called over HTTP, all with OpenAI's protocol. */
 export const HTTP_PROVIDERS = ['ollama', 'azure', 'openai', 'litellm'] as const;
 
-/** A service that is called over HTTP. */
 export type HttpProviderName = (typeof HTTP_PROVIDERS)[number];
 
 /** Providers that a client may ask for. */
 export const LLM_PROVIDERS = ['auto', 'shell', ...HTTP_PROVIDERS] as const;
 
-/** A provider that a client may ask for. */
 export type LlmProviderName = (typeof LLM_PROVIDERS)[number];
 
 /** Command-line tools that have a driver, in the default order of attempts. */
 export const DRIVER_NAMES = ['claude', 'gemini', 'cursor-agent', 'opencode', 'codex', 'qwen'] as const;
 
-/** A command-line tool that has a driver. */
 export type DriverName = (typeof DRIVER_NAMES)[number];
 
 /** Modes of reading the output of a command-line tool. `auto`: in the format that its driver knows, or as text. */
 export const OUTPUT_MODES = ['auto', 'text', 'last_block'] as const;
 
-/** A mode of reading the output of a command-line tool. */
 export type OutputMode = (typeof OUTPUT_MODES)[number];
 
 /** Styles of combining several messages into one prompt; see `composePrompt`. */
 export const PROMPT_STYLES = ['plain', 'labelled'] as const;
 
-/** A style of combining several messages into one prompt. */
 export type PromptStyle = (typeof PROMPT_STYLES)[number];
 
 /** Configuration of a command-line tool; undefined fields take the driver's values. */
@@ -103,12 +96,10 @@ export interface ShellProviderSettings {
   readonly access: AccessMode | undefined;
   /** Arguments that grant an access mode, replacing those of the driver. */
   readonly accessArgs: Readonly<Partial<Record<AccessMode, readonly string[] | undefined>>>;
-  /** Concurrent runs. */
   readonly concurrency: number | undefined;
   readonly env: Readonly<Record<string, Secret>>;
 }
 
-/** Configuration of an HTTP service. */
 export interface HttpProviderSettings {
   /** Undefined for the public service, if one exists. */
   readonly baseUrl: string | undefined;

@@ -6,18 +6,15 @@ import {
   type AnswerEncoder,
   type AnswerEvent,
   type AnswerFrame,
-  ANY_OBJECT,
-  assertNoToolNeeded,
   commonFields,
   type CompletionAnswer,
   type CompletionRequest,
   flag,
+  formatOf,
   invalid,
   jsonSchema,
-  parseBody,
-  type RequestedFormat,
+  parseRequest,
   text,
-  unknownFields,
 } from './completion-request.js';
 
 /** Token counts in the format of the API; unknown counts are omitted. */
@@ -142,29 +139,15 @@ const chatRequest = z.object({
  * Parses the body of `POST /v1/chat/completions`.
  * @throws AdapterError INVALID_REQUEST, `details.field` names the field
  */
-export function parseChatRequest(body: unknown): CompletionRequest {
-  const parsed = parseBody(chatRequest, body);
-  assertNoToolNeeded(body);
-  return {
-    model: parsed.model,
-    messages: parsed.messages.map(toMessage),
-    isStreamed: parsed.stream === true,
-    includesUsage: parsed.stream_options?.include_usage === true,
-    format: toFormat(parsed.response_format ?? undefined),
-    worktree: parsed.worktree ?? undefined,
-    reportsChanges: parsed.worktree_changes === true,
-    ignored: unknownFields(body, chatRequest),
-  };
-}
-
-const FORMAT_FIELD = 'response_format';
-
-function toFormat(format: z.output<typeof responseFormat> | undefined): RequestedFormat | undefined {
-  if (format?.type === 'json_object') return { ...ANY_OBJECT, field: FORMAT_FIELD };
-  return format?.type === 'json_schema'
-    ? { schema: format.json_schema.schema, isAnyObject: false, field: FORMAT_FIELD }
-    : undefined;
-}
+export const parseChatRequest = (body: unknown): CompletionRequest =>
+  parseRequest(chatRequest, body, ({ messages, stream_options: options, response_format: format }) => ({
+    messages: messages.map(toMessage),
+    includesUsage: options?.include_usage === true,
+    format: formatOf(
+      'response_format',
+      format?.type === 'json_schema' ? { type: format.type, schema: format.json_schema.schema } : format,
+    ),
+  }));
 
 const ROLES: Readonly<Record<z.output<typeof message>['role'], LlmMessage['role']>> = {
   system: 'system',

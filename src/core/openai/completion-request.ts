@@ -47,7 +47,6 @@ export const commonFields = {
 /** Largest JSON Schema, in bytes: some tools take it as one argument, whose size Linux limits. */
 const MAX_SCHEMA_BYTES = 100_000;
 
-/** A JSON Schema of a request. */
 export const jsonSchema = z
   .record(z.string(), z.unknown(), 'must be a JSON Schema')
   .refine(
@@ -55,14 +54,47 @@ export const jsonSchema = z
     `must have at most ${MAX_SCHEMA_BYTES} bytes`,
   );
 
-/** `json_object`: any JSON object is valid. */
-export const ANY_OBJECT: AnswerFormat = { schema: { type: 'object' }, isAnyObject: true };
+/** A format of an answer, as both APIs write it. */
+type WrittenFormat =
+  | { readonly type: 'text' | 'json_object' }
+  | { readonly type: 'json_schema'; readonly schema: JsonObject };
+
+/**
+ * Reads the format that a field asks for; undefined for text. With `json_object` any JSON object is valid.
+ * @param field its path, for messages
+ */
+export function formatOf(field: string, format: WrittenFormat | null | undefined): RequestedFormat | undefined {
+  if (format?.type === 'json_object') return { schema: { type: 'object' }, isAnyObject: true, field };
+  return format?.type === 'json_schema' ? { schema: format.schema, isAnyObject: false, field } : undefined;
+}
+
+type CommonFields = z.output<z.ZodObject<typeof commonFields>>;
 
 /**
  * Parses the body of a request.
+ * @param read what the two APIs have in fields of their own
  * @throws AdapterError INVALID_REQUEST, `details.field` names the field
  */
-export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+export function parseRequest<Fields extends CommonFields>(
+  schema: z.ZodType<Fields> & { readonly shape: object },
+  body: unknown,
+  read: (fields: Fields) => Partial<CompletionRequest> & { readonly messages: readonly LlmMessage[] },
+): CompletionRequest {
+  const fields = parseBody(schema, body);
+  assertNoToolNeeded(body);
+  return {
+    model: fields.model,
+    isStreamed: fields.stream === true,
+    includesUsage: true,
+    format: undefined,
+    worktree: fields.worktree ?? undefined,
+    reportsChanges: fields.worktree_changes === true,
+    ignored: Object.keys(objectOf(body)).filter((name) => !Object.hasOwn(schema.shape, name)),
+    ...read(fields),
+  };
+}
+
+function parseBody<Fields>(schema: z.ZodType<Fields>, body: unknown): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw invalid('', 'the body must be a JSON object, of the content type application/json');
   }
@@ -72,16 +104,12 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   throw invalid(path.join('.'), message);
 }
 
-/** Names of fields that are not in a schema. */
-export const unknownFields = (body: unknown, schema: z.ZodObject): readonly string[] =>
-  Object.keys(objectOf(body)).filter((name) => !Object.hasOwn(schema.shape, name));
-
 /**
  * Rejects a request that cannot be answered without calling a tool of the client. With `tool_choice: "auto"` a model
  * may answer in words, and the models here always do.
  * @throws AdapterError INVALID_REQUEST
  */
-export function assertNoToolNeeded(body: unknown): void {
+function assertNoToolNeeded(body: unknown): void {
   const fields = objectOf(body);
   for (const field of ['tool_choice', 'function_call']) {
     if (!needsTool(fields[field])) continue;
@@ -112,7 +140,6 @@ export interface WorktreeReport {
   readonly warning?: string;
 }
 
-/** The answer to a request. */
 export interface CompletionAnswer {
   readonly content: string;
   /** Undefined when the tool reports none. */

@@ -2,7 +2,6 @@ import { BoundedMap } from '../bounded-map.js';
 import { statusOf } from '../error-catalogue.js';
 import { AdapterError, type ErrorCode, type ErrorDetails } from '../errors.js';
 
-/** The error object of OpenAI's API. */
 export interface OpenAiError {
   readonly message: string;
   readonly type: string;
@@ -12,7 +11,6 @@ export interface OpenAiError {
   readonly detail?: string;
 }
 
-/** An error in the format of OpenAI's API. */
 interface OpenAiFailure {
   readonly status: number;
   /** Recommended delay before a retry, in seconds; undefined when the same request should not simply be repeated. */
@@ -87,7 +85,6 @@ const typeOf = (status: number): string =>
 const retrySeconds = (ms: unknown): number =>
   typeof ms === 'number' ? Math.max(1, Math.ceil(ms / 1000)) : RETRY_SECONDS;
 
-/** A remembered failure. */
 interface Remembered<Failure> {
   readonly failure: Failure;
   readonly failedAtMs: number;

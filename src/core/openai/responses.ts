@@ -6,18 +6,15 @@ import {
   type AnswerEncoder,
   type AnswerEvent,
   type AnswerFrame,
-  ANY_OBJECT,
-  assertNoToolNeeded,
   commonFields,
   type CompletionAnswer,
   type CompletionRequest,
   flag,
+  formatOf,
   invalid,
   jsonSchema,
-  parseBody,
-  type RequestedFormat,
+  parseRequest,
   text,
-  unknownFields,
 } from './completion-request.js';
 import type { OpenAiError } from './failure.js';
 
@@ -196,31 +193,14 @@ const responsesRequest = z.object({
  * Parses the body of `POST /v1/responses`.
  * @throws AdapterError INVALID_REQUEST, `details.field` names the field
  */
-export function parseResponsesRequest(body: unknown): CompletionRequest {
-  const parsed = parseBody(responsesRequest, body);
-  assertNoToolNeeded(body);
-  const { instructions, input } = parsed;
-  const dialogue = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input.flatMap(readItem);
-  return {
-    model: parsed.model,
-    messages: instructions ? [{ role: 'system', content: instructions }, ...dialogue] : dialogue,
-    isStreamed: parsed.stream === true,
-    includesUsage: true,
-    format: toFormat(parsed.text?.format ?? undefined),
-    worktree: parsed.worktree ?? undefined,
-    reportsChanges: parsed.worktree_changes === true,
-    ignored: unknownFields(body, responsesRequest),
-  };
-}
-
-const FORMAT_FIELD = 'text.format';
-
-function toFormat(format: z.output<typeof textFormat> | undefined): RequestedFormat | undefined {
-  if (format?.type === 'json_object') return { ...ANY_OBJECT, field: FORMAT_FIELD };
-  return format?.type === 'json_schema'
-    ? { schema: format.schema, isAnyObject: false, field: FORMAT_FIELD }
-    : undefined;
-}
+export const parseResponsesRequest = (body: unknown): CompletionRequest =>
+  parseRequest(responsesRequest, body, ({ instructions, input, text: answer }) => {
+    const dialogue = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input.flatMap(readItem);
+    return {
+      messages: instructions ? [{ role: 'system', content: instructions }, ...dialogue] : dialogue,
+      format: formatOf('text.format', answer?.format),
+    };
+  });
 
 function readItem(item: unknown, index: number): readonly LlmMessage[] {
   const field = `input.${index}`;

@@ -81,7 +81,6 @@ const CHARACTERS_BEFORE = 100;
 
 const LF = 10;
 
-/** What is searched for. */
 export interface LinePattern {
   readonly pattern: string;
   /** @default false */
@@ -90,7 +89,6 @@ export interface LinePattern {
   readonly ignore_case?: boolean | undefined;
 }
 
-/** A line with a match. */
 export interface LineMatch {
   /** Where the line, or its part, begins, in bytes. */
   readonly offset: number;
@@ -100,7 +98,6 @@ export interface LineMatch {
   readonly text: string;
 }
 
-/** A compiled pattern. */
 interface LineFinder {
   /** Returns the index of the first match in a line; -1 for none. */
   readonly find: (line: string) => number;
@@ -171,7 +168,6 @@ export class LineSearch {
     return this.#lines;
   }
 
-  /** Whether the limit is reached. */
   get isFull(): boolean {
     return this.matches.length >= this.#limit;
   }

@@ -118,7 +118,6 @@ const ELLIPSIS = new TextEncoder().encode('…');
 
 const WHOLE_SEQUENCE = new RegExp(`^(?:${SEQUENCE_PATTERN})$`, 'u');
 
-/** Receives bytes that are kept; they are valid during the call. */
 type Keep = (bytes: Uint8Array) => void;
 
 /**
@@ -264,9 +263,7 @@ function joinAsBase64(head: Uint8Array, marker: string, tail: Uint8Array): strin
 export interface LineLimits {
   /** Longest output that is returned whole. */
   readonly maxLines: number;
-  /** Lines at the beginning of a longer one. */
   readonly beginLines: number;
-  /** Lines at its end. */
   readonly endLines: number;
 }
 
@@ -274,9 +271,7 @@ export interface LineLimits {
 export interface OutputLimits {
   /** Longest output that is returned whole. */
   readonly maxSize: number;
-  /** Size of the beginning of a longer one. */
   readonly beginSize: number;
-  /** Size of its end. */
   readonly endSize: number;
   /** @default any number of lines */
   readonly lines?: LineLimits | undefined;
@@ -287,7 +282,6 @@ export interface OutputLimits {
   readonly maxLineLength?: number | undefined;
 }
 
-/** Options for rendering an output. */
 export interface RenderOptions {
   /**
    * `base64` encodes the exact bytes that are kept, and the marker between them; the two filters do not apply to it.
@@ -356,7 +350,6 @@ export class OutputWindow {
     });
   }
 
-  /** Bytes so far. */
   get bytes(): number {
     return this.#bytes;
   }

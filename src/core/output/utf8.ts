@@ -205,7 +205,6 @@ export class Utf8Cursor {
   #state = READY;
   #characters = 0;
 
-  /** Characters passed, including an unfinished one. */
   get characters(): number {
     return this.#characters;
   }

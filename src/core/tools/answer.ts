@@ -3,13 +3,11 @@ import type { ErrorDetails } from '../errors.js';
 
 /** Facts about a call from which the model's next step is derived. */
 export interface CallFacts {
-  /** Name of the tool that was called. */
   readonly tool: string;
   /** The request payload as the daemon receives it. */
   readonly payload: Readonly<Record<string, unknown>>;
   /** Whether the model has a tool of this name. */
   readonly has: (tool: string) => boolean;
-  /** Additional information for the model. */
   readonly note?: string | undefined;
 }
 
@@ -258,7 +256,6 @@ export interface ToolError {
 /** Details that the message already contains. */
 const REDUNDANT_DETAILS: ReadonlySet<string> = new Set(['problems', 'reasons', 'commands', 'action']);
 
-/** Formats a failure for a model. */
 export function toolFailure({ code, message, details = {} }: ToolError, facts: CallFacts): ToolAnswer {
   const remaining = Object.entries(details).filter(([name]) => !REDUNDANT_DETAILS.has(name));
   const error = { code, message, ...(remaining.length > 0 && { details: Object.fromEntries(remaining) }) };
@@ -269,6 +266,5 @@ export function toolFailure({ code, message, details = {} }: ToolError, facts: C
 const needsCommandId = ({ status, stdout_truncated, stderr_truncated }: Readonly<Record<string, unknown>>): boolean =>
   status === 'running' || status === undefined || stdout_truncated === true || stderr_truncated === true;
 
-/** Whether two plain values are equal. */
 const isSame = (a: unknown, b: unknown): boolean =>
   a === b || (b !== undefined && JSON.stringify(a) === JSON.stringify(b));

@@ -7,14 +7,10 @@ export const TOOL_SET_NAMES = ['core', 'run', 'files', 'terminal', 'all'] as con
 /** Name of a selection of tools. */
 export type ToolSet = (typeof TOOL_SET_NAMES)[number];
 
-/** Whether a value is the name of a tool selection. */
 export const isToolSet = (value: unknown): value is ToolSet => TOOL_SET_NAMES.includes(value as ToolSet);
 
-/** Formats of tool definitions. */
 export const TOOL_FORMATS = ['openai', 'anthropic'] as const;
 
-/** Format of tool definitions. */
 export type ToolFormat = (typeof TOOL_FORMATS)[number];
 
-/** Whether a value is the name of a format. */
 export const isToolFormat = (value: unknown): value is ToolFormat => TOOL_FORMATS.includes(value as ToolFormat);

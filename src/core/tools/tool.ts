@@ -32,7 +32,6 @@ const isNoise = (keyword: string, value: unknown): boolean =>
 
 /** Effects of a tool, for clients that decide whether a model may call it. The terms are those of MCP. */
 interface ToolHints {
-  /** It only reads. */
   readonly readOnlyHint: boolean;
   /** It may destroy data. */
   readonly destructiveHint: boolean;
@@ -58,7 +57,6 @@ export interface Tool {
   /** Schema of the arguments as shown to a model. */
   readonly schema: ObjectSchema;
   readonly hints: ToolHints;
-  /** The request that it sends. */
   readonly request: RequestName;
   /** Whether clients that load tools on demand should load this tool with the first request. */
   readonly isMain: boolean;
@@ -84,7 +82,6 @@ type Arguments<N extends RequestName, F> = {
       : undefined;
 };
 
-/** What a tool adds to its request. */
 interface ToolEntry<N extends RequestName, F> {
   /** @default the name of the request */
   readonly name?: string;
