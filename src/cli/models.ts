@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import type { Answer, RequestInput, RequestName } from '../client/index.js';
+import { isMapping } from '../core/json.js';
 import { LLM_PROVIDERS } from '../core/llm/settings.js';
 import { MAX_TIMER_MS } from '../core/time.js';
 import { TOOL_FORMATS, TOOL_SET_NAMES, type ToolFormat, type ToolSet } from '../core/tools/tool-sets.js';
@@ -248,7 +249,7 @@ function parseFields(text: string, { programName }: Context): object {
   } catch (cause) {
     throw new UsageError(`the payload is not JSON: ${(cause as SyntaxError).message}`, { hint, cause });
   }
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+  if (!isMapping(fields)) {
     throw new UsageError('the payload is JSON, but not an object', { hint });
   }
   return fields;

@@ -7,7 +7,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 import { makeDirectory } from '../files/make-directory.js';
 import { type Configuration, withDaemon } from './model/configuration.js';
-import { configurationError, valueAt, withValueAt } from './model/problems.js';
+import { valueAt, withValueAt } from '../core/json.js';
+import { configurationError } from './model/problems.js';
 import { listRestartKeys } from './model/settings.js';
 import { quote } from './read/environment-variables.js';
 

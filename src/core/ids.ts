@@ -19,52 +19,21 @@ export interface IdOptions {
   readonly node?: IdNode;
 }
 
+/** An id: what it is of, and the base64url of `ID_BYTES` bytes of a cryptographic source, or what already is that. */
 function idFrom(prefix: string, random: Uint8Array | string, node?: IdNode): string {
   const text = typeof random === 'string' ? random : base64Url(random);
   if (text.length !== ID_CHARACTERS) throw new AdapterError('INTERNAL', `an id needs ${ID_BYTES} random bytes`);
   return node === undefined ? `${prefix}_${text}` : `${prefix}_${node}.${text}`;
 }
 
-/** Id of a session, `session_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const sessionIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('session', random, node);
-
-/**
- * Id of a command, `command_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source, or from
- * their base64url.
- */
 export const commandIdFrom = (random: Uint8Array | string, node?: IdNode): string => idFrom('command', random, node);
-
-/**
- * Id of a checkpoint, `checkpoint_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic
- * source.
- */
 export const checkpointIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('checkpoint', random, node);
-
-/** Id of a watch, `watch_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const watchIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('watch', random, node);
-
-/** Id of a recording, `recording_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const recordingIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('recording', random, node);
-
-/** Id of an LLM call, `call_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. */
 export const callIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('call', random, node);
-
-/**
- * Id of a token, `token_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic source. Not its
- * secret.
- */
 export const tokenIdFrom = (random: Uint8Array): string => idFrom('token', random);
-
-/**
- * Id of a confirmation, `confirmation_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic
- * source.
- */
 export const confirmationIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('confirmation', random, node);
-
-/**
- * Id of a remembered approval, `approval_` and 22 characters of base64url, from `ID_BYTES` bytes of a cryptographic
- * source.
- */
 export const approvalIdFrom = (random: Uint8Array, node?: IdNode): string => idFrom('approval', random, node);
 
 /** Name of a node of a cluster: 1 to 24 lower-case letters, digits or hyphens, with a letter or digit at both ends. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import type { LlmMessage } from './llm/messages.js';
 import type { PolicyVerdict } from './policy/policy.js';
 
 /** The facts that a reviewer receives. Values of variables are not included, since they may be secrets. */
@@ -13,11 +14,6 @@ export interface ReviewQuestion {
   readonly workingDirectory: string;
   readonly sessionLabel: string | undefined;
   readonly verdict: PolicyVerdict;
-}
-
-export interface ReviewMessage {
-  readonly role: 'system' | 'user';
-  readonly content: string;
 }
 
 /**
@@ -61,7 +57,7 @@ const toVisibleLine = (value: object): string =>
  * @param boundary random, new for each question
  * @returns undefined when the question is too long to be asked
  */
-export function buildReview(question: ReviewQuestion, boundary: string): readonly ReviewMessage[] | undefined {
+export function buildReview(question: ReviewQuestion, boundary: string): readonly LlmMessage[] | undefined {
   const { verdict, workingDirectory, sessionLabel, ...asked } = question;
   const data = toVisibleLine({
     ...asked,

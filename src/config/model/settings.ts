@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Facts, ReloadEffect } from '../fields.js';
-import { isMapping } from './problems.js';
+import { isMapping } from '../../core/json.js';
 import { configurationSchema } from './schema.js';
 
 /** A key of the configuration that holds a value, or a group of keys. */

@@ -73,8 +73,6 @@ type WrittenModel = z.output<typeof writtenModel>;
 function toSettings({ repoPath, timeout, ...rest }: WrittenModel, base: string): ModelSettings {
   return {
     ...rest,
-    model: rest.model,
-    access: rest.access,
     repoPath: resolve(base, repoPath),
     timeoutMs: timeout === undefined ? undefined : secondsToMs(timeout),
   };

@@ -7,16 +7,8 @@ import type { RuleFault, TestedRule } from '../../core/policy/rules.js';
 import { MASK, SecretMask } from '../../core/secrets.js';
 import type { PathDefault } from '../fields.js';
 import { type Configuration, homeOf, toConfiguration, userDirectory } from '../model/configuration.js';
-import {
-  ConfigurationError,
-  type ConfigurationProblem,
-  formatPath,
-  isMapping,
-  type Mapping,
-  problemIn,
-  valueAt,
-  withValueAt,
-} from '../model/problems.js';
+import { isMapping, type JsonObject, valueAt, withValueAt } from '../../core/json.js';
+import { ConfigurationError, type ConfigurationProblem, formatPath, problemIn } from '../model/problems.js';
 import { type CheckedConfiguration, type ConfigurationInput, configurationSchema } from '../model/schema.js';
 import { configurationSettings, inside, kindAt, type Setting, settingAt, valuesIn } from '../model/settings.js';
 import {
@@ -77,7 +69,7 @@ function hideAll(value: unknown): unknown {
   return isMapping(value) ? mapValues(value, () => MASK) : MASK;
 }
 
-const mapValues = (mapping: Mapping, change: (value: unknown) => unknown): Mapping =>
+const mapValues = (mapping: JsonObject, change: (value: unknown) => unknown): JsonObject =>
   Object.fromEntries(Object.entries(mapping).map(([key, value]) => [key, change(value)]));
 
 function sourceOf(sources: Sources, { path, variable }: Setting, value: unknown): string {

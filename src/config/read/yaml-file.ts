@@ -17,18 +17,12 @@ import {
   type YAMLError,
 } from 'yaml';
 
-import {
-  configurationError,
-  type ConfigurationProblem,
-  isMapping,
-  type Mapping,
-  type Position,
-  problemIn,
-} from '../model/problems.js';
+import { isMapping, type JsonObject } from '../../core/json.js';
+import { configurationError, type ConfigurationProblem, type Position, problemIn } from '../model/problems.js';
 import { expandVariables, YAML_OPTIONS } from './environment-variables.js';
 
 export interface YamlFile {
-  readonly tree: Mapping;
+  readonly tree: JsonObject;
   /** Found while parsing, before any key is checked. */
   readonly problems: readonly ConfigurationProblem[];
   /**
@@ -144,7 +138,7 @@ function keyOf(pair: Pair): string {
   return String(isScalar(pair.key) ? pair.key.value : pair.key);
 }
 
-function toTree(document: Document, report: Report): Mapping {
+function toTree(document: Document, report: Report): JsonObject {
   let tree: unknown;
   try {
     tree = document.toJS();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { type AllowedDestination, parseAllowed } from '../../core/egress.js';
+import { isMapping } from '../../core/json.js';
 import { SANDBOX_PROFILES } from '../../core/sandbox-profiles.js';
 import {
   choice,
@@ -45,7 +46,7 @@ const allowance = z.strictObject(
 /** Checks the mapping separately, so that its errors name the entry that is wrong. */
 const network = z.unknown().transform((value, context): boolean | z.output<typeof allowance> => {
   if (typeof value === 'boolean') return value;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isMapping(value)) {
     const message = 'must be true, false, or a mapping with `allow`: a list of destinations';
     context.addIssue({ code: 'custom', message });
     return z.NEVER;

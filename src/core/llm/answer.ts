@@ -1,3 +1,4 @@
+import { type JsonObject, objectOf } from '../json.js';
 import type { FailureKind } from './failure.js';
 
 /** Tokens of a call, as far as the provider reports them. `prompt_tokens` includes those from a cache. */
@@ -131,22 +132,6 @@ export class Answer {
     return this.#chunks.splice(0);
   }
 }
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** The value if it is an object, otherwise an empty object. */
-export const objectOf = (value: unknown): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-
-/** The value if it is a list, otherwise an empty list. */
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-/** The value if it is a text, otherwise undefined. */
-export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** The value if it is a finite number, otherwise undefined; a JSON number beyond the range of a double is infinite. */
-export const numberOf = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
 /** Most characters of other output that are kept for messages; the last ones are kept. */
 const MAX_NOISE_CHARACTERS = 4096;

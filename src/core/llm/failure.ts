@@ -129,7 +129,7 @@ export interface RunFacts {
   readonly noise: string;
   /** The end of standard error. It always contains noise, so it decides nothing. */
   readonly stderr: string;
-  readonly exitKinds: Readonly<Record<number, FailureKind>>;
+  readonly exitKinds?: Readonly<Record<number, FailureKind>> | undefined;
 }
 
 export type RunVerdict =
@@ -186,4 +186,4 @@ const withErrors = (output: string, errors: string): string =>
 
 /** Text is never searched for keywords: any tool may print "429" or "quota" for unrelated reasons. */
 const kindOf = ({ exitKinds, exitCode, failureKind }: RunFacts): FailureKind =>
-  failureKind ?? exitKinds[exitCode] ?? 'failed';
+  failureKind ?? exitKinds?.[exitCode] ?? 'failed';

@@ -1,4 +1,5 @@
-import { type JsonObject, listOf, type LlmUsage, numberOf, objectOf, textOf, usageOf } from './answer.js';
+import { type JsonObject, listOf, numberOf, objectOf, textOf } from '../json.js';
+import { type LlmUsage, usageOf } from './answer.js';
 import type { PromptStyle } from './settings.js';
 
 export interface LlmMessage {

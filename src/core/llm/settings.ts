@@ -37,11 +37,11 @@ export interface ModelSettings {
   /** Whether each run gets a separate worktree, unless the request specifies otherwise. */
   readonly worktree: boolean;
   /** Model that is passed to the tool; undefined for the tool's own choice. */
-  readonly model: string | undefined;
+  readonly model?: string | undefined;
   /** Access mode of the tool; undefined for the setting of its shell provider. */
-  readonly access: AccessMode | undefined;
+  readonly access?: AccessMode | undefined;
   /** Undefined for the time-out of the shell provider. */
-  readonly timeoutMs: number | undefined;
+  readonly timeoutMs?: number | undefined;
   readonly normalizer: Normalizer;
 }
 
@@ -75,28 +75,28 @@ export type PromptStyle = (typeof PROMPT_STYLES)[number];
 /** Configuration of a command-line tool; undefined fields take the driver's values. */
 export interface ShellProviderSettings {
   /** Name of a driver; undefined for the driver with the provider's own name, if it exists. */
-  readonly driver: DriverName | undefined;
+  readonly driver?: DriverName | undefined;
   /** Name on PATH, or a path. */
-  readonly command: string | undefined;
-  readonly args: readonly string[] | undefined;
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
   /** Flag before the prompt, or `positional`; undefined for standard input. */
-  readonly promptFlag: string | undefined;
-  readonly modelFlag: string | undefined;
-  readonly systemFlag: string | undefined;
+  readonly promptFlag?: string | undefined;
+  readonly modelFlag?: string | undefined;
+  readonly systemFlag?: string | undefined;
   /** `file`: the prompt is written to a file, whose path replaces `{input_file}` in the arguments. */
   readonly stdinMode: 'pipe' | 'file';
-  readonly model: string | undefined;
-  readonly timeoutMs: number | undefined;
+  readonly model?: string | undefined;
+  readonly timeoutMs?: number | undefined;
   /** A run that prints nothing for this time is ended. */
-  readonly idleTimeoutMs: number | undefined;
+  readonly idleTimeoutMs?: number | undefined;
   readonly output: OutputMode;
-  readonly promptStyle: PromptStyle | undefined;
-  readonly maxPromptBytes: number | undefined;
+  readonly promptStyle?: PromptStyle | undefined;
+  readonly maxPromptBytes?: number | undefined;
   /** Undefined: `read` with the driver's arguments, or whatever the configured arguments select. */
-  readonly access: AccessMode | undefined;
+  readonly access?: AccessMode | undefined;
   /** Arguments that grant an access mode, replacing those of the driver. */
   readonly accessArgs: Readonly<Partial<Record<AccessMode, readonly string[] | undefined>>>;
-  readonly concurrency: number | undefined;
+  readonly concurrency?: number | undefined;
   readonly env: Readonly<Record<string, Secret>>;
 }
 

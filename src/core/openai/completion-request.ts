@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import { AdapterError } from '../errors.js';
-import { type AnswerFormat, type JsonObject, type LlmUsage, objectOf, textOf } from '../llm/answer.js';
+import { isMapping, type JsonObject, objectOf, textOf } from '../json.js';
+import type { AnswerFormat, LlmUsage } from '../llm/answer.js';
 import type { LlmMessage } from '../llm/messages.js';
 import type { OpenAiError } from './failure.js';
 
@@ -95,7 +96,7 @@ export function parseRequest<Fields extends CommonFields>(
 }
 
 function parseBody<Fields>(schema: z.ZodType<Fields>, body: unknown): Fields {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isMapping(body)) {
     throw invalid('', 'the body must be a JSON object, of the content type application/json');
   }
   const parsed = schema.safeParse(body);

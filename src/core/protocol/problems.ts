@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import { AdapterError } from '../errors.js';
+import { isMapping, valueAt } from '../json.js';
 import { choicesOf, isBound, jsonSchemaOf, type SchemaNode } from './json-schema.js';
 
 const FIELD = 'timeout_ms';
@@ -19,7 +20,7 @@ function resolveAliases(
   payload: unknown,
   unit: TimeoutUnit | undefined = TIMEOUT_UNITS[name],
 ): unknown {
-  if (!isObject(payload) || !Object.hasOwn(payload, 'timeout')) return payload;
+  if (!isMapping(payload) || !Object.hasOwn(payload, 'timeout')) return payload;
   if (!Object.hasOwn(shape, FIELD) || Object.hasOwn(shape, 'timeout')) return payload;
   const { timeout, ...rest } = payload;
   // `null` counts as absent.
@@ -44,9 +45,6 @@ const refused = (name: string, message: string): AdapterError =>
   new AdapterError('INVALID_REQUEST', `${name}: ${message}`, {
     details: { problems: [{ field: 'timeout', message }] },
   });
-
-const isObject = (payload: unknown): payload is Readonly<Record<string, unknown>> =>
-  typeof payload === 'object' && payload !== null;
 
 /**
  * Parses the payload of a request. Fields with an alternative name are accepted under both.
@@ -181,12 +179,3 @@ function describeValue(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${String(value).length} characters)` : text;
 }
-
-const valueAt = (input: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>(
-    (inner, step) =>
-      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
-        ? (inner as Record<PropertyKey, unknown>)[step]
-        : undefined,
-    input,
-  );

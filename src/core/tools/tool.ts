@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { isMapping } from '../json.js';
 import { jsonSchemaOf, type SchemaNode, simplifySchema } from '../protocol/json-schema.js';
 import { parsePayload } from '../protocol/problems.js';
 import { type Request, type RequestInput, type RequestName, requests } from '../protocol/requests.js';
@@ -195,7 +196,7 @@ function convert(value: unknown, schema: SchemaNode): unknown {
     case 'array':
       return convertList(fromJson(value, Array.isArray), schema);
     case 'object':
-      return convertMap(fromJson(value, isMap), schema);
+      return convertMap(fromJson(value, isMapping), schema);
     default:
       return value;
   }
@@ -205,7 +206,7 @@ const convertList = (list: unknown, { items = {} }: SchemaNode): unknown =>
   Array.isArray(list) ? list.map((item) => convert(item, items)) : list;
 
 function convertMap(map: unknown, { properties = {}, additionalProperties: others }: SchemaNode): unknown {
-  if (!isMap(map)) return map;
+  if (!isMapping(map)) return map;
   const values = typeof others === 'object' ? others : {};
   return Object.fromEntries(
     Object.entries(map).map(([name, value]) => [
@@ -226,6 +227,3 @@ function fromJson(value: unknown, isWanted: (parsed: unknown) => boolean): unkno
     return value;
   }
 }
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -301,9 +301,6 @@ const modelOfTool = (driver: string, repoPath: string): ModelSettings => ({
   agentFile: 'AGENTS.md',
   agentFileMode: 'auto',
   worktree: false,
-  model: undefined,
-  access: undefined,
-  timeoutMs: undefined,
   normalizer: 'auto',
 });
 

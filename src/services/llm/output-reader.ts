@@ -1,4 +1,5 @@
-import { Answer, isTornEvent, JsonEvents, type JsonObject, lastBlock } from '../../core/llm/answer.js';
+import { type JsonObject } from '../../core/json.js';
+import { Answer, isTornEvent, JsonEvents, lastBlock } from '../../core/llm/answer.js';
 import type { OutputMode } from '../../core/llm/settings.js';
 import type { CliDriver } from './drivers/driver.js';
 

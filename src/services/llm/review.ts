@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 
 import { BoundedMap } from '../../core/bounded-map.js';
 import { LOCAL_PRINCIPAL } from '../../core/principal.js';
-import { buildReview, readReview, type ReviewMessage, type ReviewVerdict } from '../../core/review.js';
+import { buildReview, readReview, type ReviewVerdict } from '../../core/review.js';
 import { ID_BYTES } from '../../core/ids.js';
-import { explainUnreadable, readCompletion } from '../../core/llm/messages.js';
+import { explainUnreadable, type LlmMessage, readCompletion } from '../../core/llm/messages.js';
 import type { LlmProviderName } from '../../core/llm/settings.js';
 import type { Secret } from '../../core/secret.js';
 import type { SecretMask } from '../../core/secrets.js';
@@ -17,7 +17,7 @@ import { openAiClient } from './http-providers.js';
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** Asks a model once; returns the content of its answer. */
-type AskModel = (messages: readonly ReviewMessage[], signal: AbortSignal) => Promise<string>;
+type AskModel = (messages: readonly LlmMessage[], signal: AbortSignal) => Promise<string>;
 
 const reviewerBy = (name: string, ask: AskModel): Reviewer => ({
   name,

@@ -42,25 +42,7 @@ const COMMON_VARIABLES = [
 ];
 
 /** Settings of a driver without any configuration. */
-export const UNCHANGED: ShellProviderSettings = {
-  driver: undefined,
-  command: undefined,
-  args: undefined,
-  promptFlag: undefined,
-  modelFlag: undefined,
-  systemFlag: undefined,
-  stdinMode: 'pipe',
-  model: undefined,
-  timeoutMs: undefined,
-  idleTimeoutMs: undefined,
-  output: 'auto',
-  promptStyle: undefined,
-  maxPromptBytes: undefined,
-  access: undefined,
-  accessArgs: {},
-  concurrency: undefined,
-  env: {},
-};
+export const UNCHANGED: ShellProviderSettings = { stdinMode: 'pipe', output: 'auto', accessArgs: {}, env: {} };
 
 /** The available command-line tools: those with a driver, and those of the configuration. Runs none of them. */
 export class ShellCatalogue {

@@ -1,4 +1,5 @@
-import { type Answer, type JsonObject, listOf, numberOf, objectOf, textOf, usageOf } from '../../../core/llm/answer.js';
+import { type JsonObject, listOf, numberOf, objectOf, textOf } from '../../../core/json.js';
+import { type Answer, usageOf } from '../../../core/llm/answer.js';
 import { kindOfError } from '../../../core/llm/failure.js';
 import { type CliDriver, flagged, readServiceError } from './driver.js';
 
@@ -26,7 +27,6 @@ export const claude: CliDriver = {
   modelArgs: flagged('--model'),
   systemArgs: flagged('--append-system-prompt'),
   structured: { args: flagged('--json-schema'), takesAnyObject: true },
-  agentFileArgs: undefined,
   env: {
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -43,7 +43,6 @@ export const claude: CliDriver = {
     'IS_SANDBOX',
   ],
   readEvent: readClaudeEvent,
-  exitKinds: {},
 };
 
 /** Form of a service failure that it reports as a successful result. */
@@ -70,7 +69,6 @@ export const qwen: CliDriver = {
   env: { QWEN_CODE_NO_RELAUNCH: 'true' },
   variables: ['OPENAI_*', 'QWEN_*', 'DASHSCOPE_*'],
   readEvent: readQwenEvent,
-  exitKinds: {},
 };
 
 function readQwenEvent(event: JsonObject, answer: Answer): void {
@@ -96,14 +94,10 @@ export const cursorAgent: CliDriver = {
   promptStyle: 'labelled',
   promptLimit: { max: 100_000, unit: 'bytes' },
   modelArgs: flagged('--model'),
-  systemArgs: undefined,
-  structured: undefined,
   // It always reads the file.
   agentFileArgs: [],
-  env: {},
   variables: ['CURSOR_*'],
   readEvent: readCursorEvent,
-  exitKinds: {},
 };
 
 function readCursorEvent(event: JsonObject, answer: Answer): void {

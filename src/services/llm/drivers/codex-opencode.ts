@@ -1,12 +1,5 @@
-import {
-  type Answer,
-  type JsonObject,
-  type LlmUsage,
-  numberOf,
-  objectOf,
-  textOf,
-  usageOf,
-} from '../../../core/llm/answer.js';
+import { type JsonObject, numberOf, objectOf, textOf } from '../../../core/json.js';
+import { type Answer, type LlmUsage, usageOf } from '../../../core/llm/answer.js';
 import { kindOfError } from '../../../core/llm/failure.js';
 import { type CliDriver, flagged, readServiceError, SCHEMA_FILE } from './driver.js';
 
@@ -30,10 +23,8 @@ export const codex: CliDriver = {
   // OpenAI's service rejects schemas with unspecified fields.
   structured: { args: () => ['--output-schema', SCHEMA_FILE], takesAnyObject: false },
   agentFileArgs: ['-c', 'project_doc_max_bytes=0'],
-  env: {},
   variables: ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*'],
   readEvent: readCodexEvent,
-  exitKinds: {},
 };
 
 /** An event or item of the type `error` is a warning, such as a reconnect; `turn.failed` is the end. */
@@ -84,8 +75,6 @@ export const opencode: CliDriver = {
   promptStyle: 'labelled',
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
-  systemArgs: undefined,
-  structured: undefined,
   // It always reads the file.
   agentFileArgs: [],
   env: {
@@ -95,7 +84,6 @@ export const opencode: CliDriver = {
   // It supports many services.
   variables: ['OPENCODE_*', 'ANTHROPIC_*', 'OPENAI_*', 'GEMINI_*', 'GOOGLE_*', 'GITHUB_TOKEN', 'OPENROUTER_API_KEY'],
   readEvent: readOpencodeEvent,
-  exitKinds: {},
 };
 
 /** Reasons of a run's last step. */

@@ -1,5 +1,6 @@
 import type { AccessMode, PromptStyle } from '../../../core/llm/settings.js';
-import { type Answer, type JsonObject, numberOf, objectOf, textOf } from '../../../core/llm/answer.js';
+import { type JsonObject, numberOf, objectOf, textOf } from '../../../core/json.js';
+import type { Answer } from '../../../core/llm/answer.js';
 import { type FailureKind, kindOfError, type StructuredError } from '../../../core/llm/failure.js';
 
 /** Largest prompt of a tool. Beyond it, some tools refuse the prompt, some truncate it silently, some hang. */
@@ -34,30 +35,30 @@ export interface CliDriver {
   /** Arguments that replace them for a prompt larger than `aboveBytes`. */
   readonly largePrompt?: { readonly aboveBytes: number; readonly args: readonly string[] };
   /** Additions for each access mode; undefined for a tool known only from the configuration. */
-  readonly access: Readonly<Record<AccessMode, AccessGrant>> | undefined;
+  readonly access?: Readonly<Record<AccessMode, AccessGrant>>;
   /** Standard input, unless the tool accepts only an argument. */
   readonly promptBy: 'stdin' | 'argument';
   readonly promptStyle: PromptStyle;
   readonly promptLimit: PromptLimit;
   /** Undefined for a tool without an option for the model. */
-  readonly modelArgs: ((model: string) => readonly string[]) | undefined;
+  readonly modelArgs?: (model: string) => readonly string[];
   /** Undefined for a tool that takes no system prompt separate from the prompt. */
-  readonly systemArgs: ((text: string) => readonly string[]) | undefined;
+  readonly systemArgs?: (text: string) => readonly string[];
   /** Options for a JSON Schema; undefined for a tool without support. */
-  readonly structured: StructuredOutput | undefined;
+  readonly structured?: StructuredOutput;
   /** Arguments that keep a tool from reading AGENTS.md automatically; undefined for one that does not read it. */
-  readonly agentFileArgs: readonly string[] | undefined;
+  readonly agentFileArgs?: readonly string[];
   /** Variables that make it run without updates, prompts and long retries. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   /** Variables that the tool inherits from the daemon: its keys and settings; a trailing `*` is a wildcard. */
   readonly variables: readonly string[];
   /** Reads one event of its structured output; undefined for a tool that prints only its answer. */
-  readonly readEvent: ((event: JsonObject, answer: Answer) => void) | undefined;
+  readonly readEvent?: (event: JsonObject, answer: Answer) => void;
   /**
    * Exit codes with a known cause. A code above 128 need not be a signal: some tools exit with the status of a
    * response.
    */
-  readonly exitKinds: Readonly<Record<number, FailureKind>>;
+  readonly exitKinds?: Readonly<Record<number, FailureKind>>;
 }
 
 /** Any other tool: it reads the prompt on standard input and prints the answer. The configuration defines the rest. */
@@ -65,18 +66,10 @@ export const generic: CliDriver = {
   name: 'generic',
   binaries: [],
   args: [],
-  access: undefined,
   promptBy: 'stdin',
   promptStyle: 'plain',
   promptLimit: { max: 16 * 1024 * 1024, unit: 'bytes' },
-  modelArgs: undefined,
-  systemArgs: undefined,
-  structured: undefined,
-  agentFileArgs: undefined,
-  env: {},
   variables: [],
-  readEvent: undefined,
-  exitKinds: {},
 };
 
 /** Returns arguments such as `--model NAME`. */

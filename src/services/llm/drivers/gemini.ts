@@ -1,4 +1,5 @@
-import { type Answer, type JsonObject, numberOf, objectOf, textOf, usageOf } from '../../../core/llm/answer.js';
+import { type JsonObject, numberOf, objectOf, textOf } from '../../../core/json.js';
+import { type Answer, usageOf } from '../../../core/llm/answer.js';
 import { type CliDriver, flagged, readServiceError } from './driver.js';
 
 /** Gemini CLI. Without a terminal it offers the model no tools that change anything. */
@@ -19,9 +20,6 @@ export const gemini: CliDriver = {
   // It truncates a longer prompt, and gives no answer.
   promptLimit: { max: 8 * 1024 * 1024, unit: 'bytes' },
   modelArgs: flagged('-m'),
-  systemArgs: undefined,
-  structured: undefined,
-  agentFileArgs: undefined,
   env: {
     // Otherwise it refuses an unknown directory.
     GEMINI_CLI_TRUST_WORKSPACE: 'true',
