@@ -2,7 +2,7 @@ import util from 'node:util';
 
 import stringWidth from 'fast-string-width';
 
-import type { Output } from './context.js';
+import type { CommandLine, Output } from './context.js';
 
 /** Available since Node.js 20.12: older versions print no colours. */
 const styleText = util.styleText as typeof util.styleText | undefined;
@@ -90,3 +90,14 @@ export class Screen {
     await this.#stdout.write(`${start}${shown.join('')}${ERASE_BELOW}`);
   }
 }
+
+/** Longest reason that is printed, in characters. */
+const MAX_REASON = 200;
+
+/** The reasons of a verdict, a line for each. */
+export const reasonLines = (reasons: readonly string[]): string[] =>
+  reasons.map((reason) => `  ${onOneLine(reason, MAX_REASON)}`);
+
+/** How this client can confirm something. */
+export const confirmationHint = (commandLine: CommandLine, id = ''): string =>
+  `Confirm it: ${commandLine(`confirm ${id} --approve --justification '…'`)}`;

@@ -5,12 +5,20 @@ import { DAEMON_OPTIONS, requesting } from '../connect/requesting.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import { type CommandLine, commandLineFor, type Context, type Output } from '../console/context.js';
 import { EXIT, UsageError } from '../console/failure.js';
-import { alignColumns, formatBytes, formatSpan, onOneLine, paint, table } from '../console/style.js';
+import {
+  alignColumns,
+  confirmationHint,
+  formatBytes,
+  formatSpan,
+  onOneLine,
+  paint,
+  reasonLines,
+  table,
+} from '../console/style.js';
 import { type Entry, JSON_OPTION, type JsonOption, printAnswer, type Subcommand } from '../console/subcommand.js';
 
-/** Longest path and longest reason on a line, and longest label in the table, in characters. */
+/** Longest path on a line, and longest label in the table, in characters. */
 const MAX_PATH = 4096;
-const MAX_REASON = 200;
 const MAX_LABEL = 60;
 
 const PATHS: Entry<'paths'> = [
@@ -165,13 +173,13 @@ function renderRestored(commandLine: CommandLine, answer: Restored): string {
 /** Describes why a restore was not done yet, and how this client can confirm it. */
 function howToConfirmRestore(
   commandLine: CommandLine,
-  { confirmation_id: id = '', reasons = [], would_remove: removed = [] }: Restored,
+  { confirmation_id: id, reasons = [], would_remove: removed = [] }: Restored,
 ): string {
   return [
     'shell-adapter: not restored: the restore has to be confirmed',
-    ...reasons.map((reason) => `  ${onOneLine(reason, MAX_REASON)}`),
+    ...reasonLines(reasons),
     ...removed.map((path) => `  would remove ${showPath(path)}`),
-    `Confirm it: ${commandLine(`confirm ${id} --approve --justification '…'`)}`,
+    confirmationHint(commandLine, id),
     '',
   ].join('\n');
 }

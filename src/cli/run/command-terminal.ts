@@ -10,11 +10,11 @@ import {
 } from '../../client/index.js';
 import { askWhileOpen, ENDED_ELSEWHERE, REFUSED_HERE } from './confirmations.js';
 import type { Context } from '../console/context.js';
-import { onOneLine } from '../console/style.js';
+import { onOneLine, reasonLines } from '../console/style.js';
 import { ConnectedTerminal } from './interactive-terminal.js';
 
-/** Longest reason that is printed, in characters. */
-const MAX_REASON = 200;
+/** Longest name of who has confirmed something, in characters. */
+const MAX_NAME = 200;
 
 /** Typed input was not delivered because it was not confirmed. */
 class NotConfirmed extends Error {}
@@ -37,14 +37,13 @@ async function confirmInput(
 }
 
 function linesOf({ class: name, reasons }: ConfirmationRequiredError['confirmation']): string[] {
-  const shown = reasons.map((reason) => `  ${onOneLine(reason, MAX_REASON)}`);
   return name === 'interactive'
     ? [
         'shell-adapter: the running command has started a program that executes what is typed:',
-        ...shown,
+        ...reasonLines(reasons),
         'Send this, and everything that is typed into this command? [y/N]',
       ]
-    : ['shell-adapter: this line has to be confirmed before it is sent:', ...shown, 'Send it? [y/N]'];
+    : ['shell-adapter: this line has to be confirmed before it is sent:', ...reasonLines(reasons), 'Send it? [y/N]'];
 }
 
 /** Names of the deciders other than this client, for messages. */
@@ -82,7 +81,7 @@ export function showWaits(client: AdapterClient, { isOwn, note, beginLine, onWai
       if (kind === 'input') beginLine?.();
       const what = kind === 'input' ? 'what was typed' : 'the command';
       note(`waiting for ${DECIDERS[requires]} to confirm ${what} (${name}); Ctrl-C cancels`);
-      for (const reason of reasons) note(`  ${onOneLine(reason, MAX_REASON)}`);
+      for (const reason of reasonLines(reasons)) note(reason);
       if (requires === 'operator')
         note(`  operators confirm by: shell-adapter confirm --watch --url ${client.url}, with a token of their own`);
     }),
@@ -90,7 +89,7 @@ export function showWaits(client: AdapterClient, { isOwn, note, beginLine, onWai
       if (!waits.has(id)) return;
       const wait = waits.get(id);
       waits.delete(id);
-      if (outcome === 'approved') note(`confirmed by ${onOneLine(by ?? 'another client', MAX_REASON)}`);
+      if (outcome === 'approved') note(`confirmed by ${onOneLine(by ?? 'another client', MAX_NAME)}`);
       wait?.[Symbol.dispose]();
     }),
   ];

@@ -19,7 +19,7 @@ import type { DaemonOptions } from '../connect/daemon-address.js';
 import { withDaemon } from '../connect/with-daemon.js';
 import { commandLineFor, type Context, type Output } from '../console/context.js';
 import { CommandLineError, EXIT } from '../console/failure.js';
-import { onOneLine } from '../console/style.js';
+import { confirmationHint, reasonLines } from '../console/style.js';
 import { type JsonOption, jsonText } from '../console/subcommand.js';
 import { openTerminal } from './command-terminal.js';
 import { type Outcome, runOrAsk } from './confirmations.js';
@@ -144,20 +144,17 @@ export function whenBroken(stdout: Output): AbortSignal {
   return gone.signal;
 }
 
-/** How a running command is followed. */
-interface FollowOptions {
-  /** Output is not forwarded. */
-  readonly isQuiet: boolean;
-  readonly signals: CommandSignals;
-  /** Resolves when output may be written. */
-  readonly whenFree?: () => Promise<void>;
-}
-
-/** Forwards the output while the command runs. */
+/**
+ * Forwards the output while the command runs.
+ * @param isQuiet output is not forwarded
+ * @param whenFree resolves when output may be written
+ */
 async function follow(
   { stdout, stderr }: Context,
   command: ClientCommand,
-  { isQuiet, signals, whenFree }: FollowOptions,
+  signals: CommandSignals,
+  isQuiet: boolean,
+  whenFree?: () => Promise<void>,
 ): Promise<Outcome> {
   signals.sendTo(command);
   try {
@@ -205,7 +202,7 @@ export async function runOnTerminal(
   const start = async () => {
     const command = session.execute(...request);
     await using terminal = openTerminal(context, { client, session, command });
-    const followed = follow(context, command, { isQuiet: false, signals, whenFree: terminal.whenFree });
+    const followed = follow(context, command, signals, false, terminal.whenFree);
     return await Promise.race([followed, terminal.closed.then(() => LEFT_EXIT_CODE)]);
   };
   return runOrAsk(context, client, start, LEFT_EXIT_CODE);
@@ -247,7 +244,7 @@ export async function runCommand(
     const [, { commandId }] = request;
     using _ = options.quiet === true ? undefined : await showNotes(context, client, { ...options, words, commandId });
     const runner = options.session === undefined ? client : await client.attachSession(options.session);
-    const start = () => follow(context, runner.execute(...request), { isQuiet: options.json ?? false, signals });
+    const start = () => follow(context, runner.execute(...request), signals, options.json ?? false);
     const mayAsk = options.json !== true && options.stdin;
     return await (mayAsk ? runOrAsk(context, client, start, LEFT_EXIT_CODE) : start());
   }).catch((error: unknown) => reportCancelled(context, error));
@@ -300,20 +297,15 @@ async function runInteractively(
 function howToConfirm(
   context: Context,
   options: DaemonOptions,
-  { confirmation_id: id = '', class: name, reasons = [] }: CommandResult,
+  { confirmation_id: id, class: name, reasons = [] }: CommandResult,
 ): string {
-  const why = reasons.map((reason) => `  ${onOneLine(reason, MAX_REASON)}`);
-  const how = commandLineFor(context, options)(`confirm ${id} --approve --justification '…'`);
   return [
     `shell-adapter: not run: the command has to be confirmed (${name ?? ''})`,
-    ...why,
-    `Confirm it: ${how}`,
+    ...reasonLines(reasons),
+    confirmationHint(commandLineFor(context, options), id),
     '',
   ].join('\n');
 }
-
-/** Longest reason, in characters. */
-const MAX_REASON = 200;
 
 async function conclude(context: Context, result: CommandResult, options: ExecOptions): Promise<void> {
   const isPending = result.status === 'confirmation_required';

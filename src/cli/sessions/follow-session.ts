@@ -11,7 +11,7 @@ import type { DaemonOptions } from '../connect/daemon-address.js';
 import { untilClosed, withDaemon } from '../connect/with-daemon.js';
 import { commandLineFor, type Context, untilStopped } from '../console/context.js';
 import { CommandLineError, reportFailure, UsageError } from '../console/failure.js';
-import { paint } from '../console/style.js';
+import { confirmationHint, paint } from '../console/style.js';
 import type { JsonOption } from '../console/subcommand.js';
 import { CommandTerminals, openTerminal } from '../run/command-terminal.js';
 
@@ -206,8 +206,7 @@ function sendLines(context: Context, options: Following, session: ClientSession)
   const commandLine = commandLineFor(context, options);
   const report = (error: unknown) => {
     if (!(error instanceof ConfirmationRequiredError)) return reportFailure(error, context.stderr, commandLine);
-    const { confirmation_id: id } = error.confirmation;
-    const hint = `Confirm it: ${commandLine(`confirm ${id} --approve --justification '…'`)}`;
+    const hint = confirmationHint(commandLine, error.confirmation.confirmation_id);
     return reportFailure(new CommandLineError(`not sent: ${error.message}`, { hint }), context.stderr);
   };
   const lines = createInterface({ input: context.stdin, crlfDelay: Infinity });
