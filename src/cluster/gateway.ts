@@ -4,14 +4,7 @@ import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import { type Answer, requests } from '../core/protocol/requests.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
-import type {
-  ClusterPort,
-  HeldCounts,
-  NodesPort,
-  PassedRequest,
-  ReceivedRequest,
-  RoutedReply,
-} from '../services/cluster-port.js';
+import type { ClusterPort, HeldCounts, NodesPort, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import type { Caller, Connections, EventSink } from '../services/registry/caller.js';
 import { noCapacity, nodeUnreachable } from './failures.js';
 import { KnownWorkers } from './known-workers.js';
@@ -19,7 +12,7 @@ import type { LinkedCaller } from './links/link-types.js';
 import type { Link } from './links/link.js';
 import { Membership, obstacleOf } from './membership.js';
 import { describeSelf, drainingObstacle, type NodeWork, ownSessionNode } from './own-work.js';
-import { makePass, makeRelay, type PassedTo, refusingNode, type Relay, type RelayRecorders } from './relay.js';
+import { makeRelay, refusingNode, type Relay, type RelayRecorders } from './relay.js';
 import { placeable, SessionNodes } from './placement.js';
 import { SharedPlaces } from './places.js';
 import type { RedisRegistry } from './registry/redis-registry.js';
@@ -55,13 +48,6 @@ class OneMachine {
     const isRepeated = address.to === 'place' && ownIdOf(received) !== undefined;
     return isRepeated ? this.#oldestFirst(received) : this.#router.route(received);
   };
-
-  /** As `Router.passing`. */
-  passing(request: PassedRequest): PassedTo | undefined {
-    const worker = this.#taking;
-    const isAny = addressOf(request.name, request.request).to === 'only_worker';
-    return isAny && worker ? { worker, isPlaced: false } : this.#router.passing(request);
-  }
 
   get #taking(): Worker | undefined {
     return this.#workers.all().find(({ isLive, isDraining }) => isLive && !isDraining);
@@ -118,7 +104,6 @@ export class Gateway implements ClusterPort {
   readonly node: string | undefined;
   readonly runsSessions: boolean;
   readonly route: ClusterPort['route'];
-  readonly passageFor: ClusterPort['passageFor'];
   readonly #options: GatewayOptions;
   readonly #workers: Workers;
   readonly #sessionNodes: SessionNodes;
@@ -151,12 +136,8 @@ export class Gateway implements ClusterPort {
     const relay = makeRelay(options);
     const router = new Router(this.#sessionNodes, this.#subscriptions, relay, this.#shared());
     const routing = options.isOneMachine ? new OneMachine(router, this.#workers, relay) : router;
-    this.route = (received) => routing.route(received);
-    const pass = makePass(options);
-    this.passageFor = (request) => {
-      const found = routing.passing(request);
-      return found && { send: (exchange) => pass(found, request, exchange) };
-    };
+    // A node answers what another one has sent on to it.
+    this.route = (received) => (received.caller.relayedBy === undefined ? routing.route(received) : undefined);
   }
 
   attach(caller: Caller): void {

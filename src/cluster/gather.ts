@@ -5,7 +5,6 @@ import type { Merge, RequestEntry } from '../core/protocol/define-requests.js';
 import { type Answer, type Request, type RequestName, requests } from '../core/protocol/requests.js';
 import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import { nodeUnreachable } from './failures.js';
-import type { LinkReply } from './links/link-types.js';
 import type { SessionNode } from './placement.js';
 import type { Relay } from './relay.js';
 
@@ -90,7 +89,7 @@ interface Unreachable {
 /** Answer of one node. */
 export interface NodeAnswer {
   readonly node: string;
-  readonly reply: LinkReply;
+  readonly reply: RoutedReply['reply'];
 }
 
 /** The same, and whether another node has recorded it. */
@@ -121,13 +120,13 @@ export function mergeAnswers(
   { name, request }: Pick<ReceivedRequest, 'name' | 'request'>,
   answers: readonly NodeAnswer[],
   unreachable: readonly Unreachable[],
-): LinkReply {
+): RoutedReply['reply'] {
   const good = answers.filter(({ reply }) => !('error' in reply));
   const [first] = answers;
   if (good.length === 0 && first) return first.reply;
   const rest = unreachable.length > 0 ? { unreachable } : {};
   const merged = name === 'list_commands' ? mergePages(good as never, request) : mergeLists(name, good);
-  return { ...merged, ...rest } as unknown as LinkReply;
+  return { ...merged, ...rest } as unknown as RoutedReply['reply'];
 }
 
 function mergeLists(name: RequestName, answers: readonly NodeAnswer[]): Fields {
@@ -189,7 +188,7 @@ export async function askOwner(
 /** Codes of a node that has not answered. */
 const ABSENCES: ReadonlySet<string> = new Set(['NODE_LOST', 'NODE_UNREACHABLE']);
 
-const codeOf = (reply: LinkReply): ErrorBody['code'] => ('error' in reply ? reply.error.code : 'INTERNAL');
+const codeOf = (reply: RoutedReply['reply']): ErrorBody['code'] => ('error' in reply ? reply.error.code : 'INTERNAL');
 
 /** Whether a node does not have the object of a request. */
 function isUnknown({ reply }: RoutedReply): boolean {

@@ -8,7 +8,6 @@ import type { RoutedReply } from '../services/cluster-port.js';
 import type { HeldSession } from '../services/sessions/session-description.js';
 import { randomBytes } from '../engine/system/random.js';
 import { noCapacity } from './failures.js';
-import type { LinkReply } from './links/link-types.js';
 import { leastFull, type SessionNode } from './placement.js';
 import type { RedisRegistry } from './registry/redis-registry.js';
 import {
@@ -155,7 +154,7 @@ function refusalOf(
 }
 
 /** Whether a session is open under its id, or may be. A worker that does not know of reservations makes an id of its own. */
-function isOpen(reply: LinkReply, sessionId: string): boolean {
+function isOpen(reply: RoutedReply['reply'], sessionId: string): boolean {
   if ('error' in reply) return reply.error.code === 'NODE_LOST';
   return 'session_id' in reply && reply.session_id === sessionId;
 }

@@ -1,10 +1,12 @@
+import { json } from 'node:stream/consumers';
+
 import { AdapterError, type ErrorCode } from '../core/errors.js';
 import type { Metrics } from '../core/metrics.js';
-import type { Traces } from '../core/traces.js';
+import type { TraceCarrier, Traces } from '../core/traces.js';
 import { REQUEST_FACTS } from '../core/protocol/request-facts.js';
 import type { WarningCode } from '../core/warnings.js';
-import { bodyOf, type HttpAnswer } from '../services/http-exchange.js';
-import type { PassedExchange, PassedRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
+import type { ForwardedAnswer } from '../services/http-exchange.js';
+import type { HttpRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import type { LinkReply } from './links/link-types.js';
 import type { SessionNode } from './placement.js';
 import type { Worker } from './workers.js';
@@ -21,9 +23,6 @@ function nodeIn({ reply }: RoutedReply, codes: readonly ErrorCode[]): string | u
   const { node } = (reply.error.details ?? {}) as { readonly node?: unknown };
   return typeof node === 'string' ? node : undefined;
 }
-
-/** The answer of other nodes. */
-const answeredBy = (reply: LinkReply): RoutedReply => ({ reply, isRecorded: !isOfThisNode(reply) });
 
 /** Says of a command that could not be sent now that it may have run: it was sent before. */
 export function withEarlierTry(answer: RoutedReply): RoutedReply {
@@ -56,7 +55,7 @@ interface Changes {
   readonly reserved?: string | undefined;
 }
 
-/** Has a node answer a request; never rejects. */
+/** Has a node answer a request. Rejects only for one over HTTP that a worker does not answer, with an AdapterError. */
 export type Relay = (node: SessionNode, received: ReceivedRequest, changes?: Changes) => Promise<RoutedReply>;
 
 /** What shows the requests that are sent on. */
@@ -65,67 +64,71 @@ export interface RelayRecorders {
   readonly metrics: Metrics;
 }
 
-function countRelayed(metrics: Metrics, outcome: 'ok' | ErrorCode, tookMs: number): void {
-  metrics.count('cluster_relayed_requests_total', { outcome });
-  metrics.observe('cluster_relay_seconds', tookMs / 1000, {});
-}
-
-/** Has this node answer requests, or sends them to workers: each within a span of its own, and counted. */
+/**
+ * Has this node answer requests, or sends them to workers as they came, as messages or over HTTP: each within a span of its
+ * own, and counted. The time of a request over HTTP is that until its answer begins.
+ */
 export const makeRelay =
-  ({ traces, metrics }: RelayRecorders): Relay =>
+  (recorders: RelayRecorders): Relay =>
   async (node, received, { fields, reserved } = {}) => {
     if (node.isHere) {
       const caller = reserved === undefined ? {} : { reservedSessionId: reserved };
       return { reply: await received.answerHere(fields, caller), isRecorded: false };
     }
-    const { name, caller, trace: clientTrace } = received;
-    const payload = fields ? { ...(received.payload as object), ...fields } : received.payload;
+    const { name, payload, caller } = received;
+    const http = received.http?.();
+    if (http) {
+      const answer = await recorded(recorders, node, received, (trace) => node.http.send({ caller, trace, http }));
+      return { reply: await replyIn(answer, http), isRecorded: true };
+    }
     const { repeat } = REQUEST_FACTS[name];
-    const startedAt = performance.now();
-    const about = { name, node: node.name, trace: clientTrace };
-    const reply = await traces.relay(about, (trace) =>
-      node.link.request({ name, payload, caller, repeat, trace, reserved }),
+    const sent = fields ? { ...(payload as object), ...fields } : payload;
+    const reply = await recorded(recorders, node, received, (trace) =>
+      node.link.request({ name, payload: sent, caller, repeat, trace, reserved }),
     );
+    return { reply, isRecorded: !isOfThisNode(reply) };
+  };
+
+/** Sends a request to a worker within a span of its own, and counts it. */
+async function recorded<T extends LinkReply | ForwardedAnswer>(
+  { traces, metrics }: RelayRecorders,
+  { name: node }: Worker,
+  { name, trace }: ReceivedRequest,
+  send: (trace: TraceCarrier | undefined) => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  const count = (outcome: 'ok' | ErrorCode) => {
     const tookMs = performance.now() - startedAt;
     // The client does not wait for its statistics.
     setImmediate(() => {
-      countRelayed(metrics, 'error' in reply ? reply.error.code : 'ok', tookMs);
+      metrics.count('cluster_relayed_requests_total', { outcome });
+      metrics.observe('cluster_relay_seconds', tookMs / 1000, {});
     });
-    return answeredBy(reply);
   };
-
-/** The worker of a request over HTTP. */
-export interface PassedTo {
-  readonly worker: Worker;
-  /** Whether it was chosen for the request, which is a part of its load then. */
-  readonly isPlaced: boolean;
+  try {
+    const reply = await traces.relay({ name, node, trace }, send);
+    count('error' in reply ? reply.error.code : 'ok');
+    return reply;
+  } catch (error) {
+    count(error instanceof AdapterError ? error.code : 'INTERNAL');
+    throw error;
+  }
 }
 
-/** Passes a request over HTTP on to a worker. */
-type Pass = (to: PassedTo, request: PassedRequest, exchange: PassedExchange) => Promise<HttpAnswer>;
-
-/** Passes requests over HTTP on, each within a span of its own, and counts them. The time is that until the answer begins. */
-export const makePass =
-  ({ traces, metrics }: RelayRecorders): Pass =>
-  async ({ worker, isPlaced }, { name, caller, trace }, exchange) => {
-    const end = isPlaced ? worker.begin() : () => undefined;
-    const startedAt = performance.now();
-    const count = (outcome: 'ok' | ErrorCode) => {
-      countRelayed(metrics, outcome, performance.now() - startedAt);
-    };
-    try {
-      const about = { name, node: worker.name, trace };
-      const answer = await traces.relay(about, (own) => worker.http.send({ caller, trace: own, exchange }));
-      count('ok');
-      bodyOf(answer).once('close', end);
-      return answer;
-    } catch (error) {
-      count(error instanceof AdapterError ? error.code : 'INTERNAL');
-      end();
-      throw error;
-    }
-  };
-
-/** The way to another node; undefined for what this node answers. */
-export const passedTo = (node: SessionNode, isPlaced = false): PassedTo | undefined =>
-  node.isHere ? undefined : { worker: node, isPlaced };
+/** The reply of the protocol that an answer over HTTP has as its body; the answer itself where it has none. */
+async function replyIn(
+  answer: ForwardedAnswer,
+  { hasReply = () => false }: HttpRequest,
+): Promise<LinkReply | ForwardedAnswer> {
+  const { response } = answer;
+  if (!hasReply(response.statusCode ?? 502)) return answer;
+  try {
+    return (await json(response)) as LinkReply;
+  } catch (cause) {
+    // The connection has broken within the answer.
+    throw new AdapterError('NODE_LOST', `the answer of the node cannot be read: ${(cause as Error).message}`, {
+      details: { retry_safe: false, maybe_executed: true },
+      cause,
+    });
+  }
+}

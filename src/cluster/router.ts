@@ -1,13 +1,14 @@
 import { addressOf, nameOfNode } from '../core/cluster/address.js';
 import { AdapterError } from '../core/errors.js';
 import { requests } from '../core/protocol/requests.js';
-import type { PassedRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
+import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
+import { bodyOf } from '../services/http-exchange.js';
 import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
 import type { KnownWorkers } from './known-workers.js';
 import { choosePlace, connected, isConnected, placeable, type SessionNode, type SessionNodes } from './placement.js';
 import type { SharedPlaces } from './places.js';
-import { type PassedTo, passedTo, refusingNode, type Relay, unusedNode, withEarlierTry, withNoClaim } from './relay.js';
+import { refusingNode, type Relay, unusedNode, withEarlierTry, withNoClaim } from './relay.js';
 import {
   type Begin,
   type Claimed,
@@ -109,7 +110,7 @@ const keyOf = (owner: string, id: string): string => `${owner}\0${id}`;
 
 /** What all nodes share, where there is a registry. */
 export interface Shared {
-  readonly known: Pick<KnownWorkers, 'find' | 'assertAvailable' | 'isAvailable'>;
+  readonly known: Pick<KnownWorkers, 'find' | 'isAvailable'>;
   readonly places: Pick<SharedPlaces, 'open' | 'claim' | 'unclaim'>;
 }
 
@@ -157,43 +158,6 @@ export class Router {
     }
   }
 
-  /**
-   * The worker that answers a request over HTTP; undefined for one that is answered here. What is placed counts as a part
-   * of its load.
-   * @throws AdapterError as `route`
-   */
-  passing(passed: PassedRequest): PassedTo | undefined {
-    const address = addressOf(passed.name, passed.request);
-    switch (address.to) {
-      case 'node':
-        return passedTo(this.#ofSession(address));
-      case 'named':
-        return passedTo(this.#nodes.get(address.name));
-      case 'only_worker':
-        return passedTo(this.#choice.defaultNode(passed));
-      case 'place':
-        return passedTo(this.#placeOf(passed), true);
-      default:
-        return undefined;
-    }
-  }
-
-  #placeOf({ caller: { principal }, repeatKey }: PassedRequest): SessionNode {
-    const earlier = this.#earlierPlace(principal.id, repeatKey);
-    const node = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choice.choose({});
-    if (repeatKey !== undefined) this.#places.note(principal.id, repeatKey, node.name);
-    return node;
-  }
-
-  /** @throws AdapterError SESSION_NOT_FOUND, REGISTRY_UNAVAILABLE */
-  #ofSession({ node, sessionId = '' }: { readonly node: string; readonly sessionId?: string }): SessionNode {
-    const known = this.#nodes.find(node);
-    if (known) return known;
-    const name = nameOfNode(node);
-    this.#shared?.known.assertAvailable(name);
-    throw sessionLost(sessionId, name);
-  }
-
   #toNode(
     { node, sessionId }: { readonly node: string; readonly sessionId?: string },
     received: ReceivedRequest,
@@ -233,6 +197,7 @@ export class Router {
 
   #toPlace(received: ReceivedRequest): Send | undefined {
     const { name, request, caller } = received;
+    if (received.http) return this.#toPlaceOverHttp(received);
     const { placement } = request as Placed;
     const id = ownIdOf(received);
     const earlier = this.#earlierPlace(caller.principal.id, id);
@@ -248,6 +213,16 @@ export class Router {
     return untilTaken(wish, (except) => this.#begin(this.#choice.next(first, wish, except), received));
   }
 
+  /** Content is sent once: to the node that had it before, if that takes something more. */
+  #toPlaceOverHttp(received: ReceivedRequest): Send | undefined {
+    const { repeatKey, caller } = received;
+    const { id: owner } = caller.principal;
+    const earlier = this.#earlierPlace(owner, repeatKey);
+    const node = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choice.choose({});
+    if (repeatKey !== undefined) this.#places.note(owner, repeatKey, node.name);
+    return node.isHere ? undefined : () => this.#begin(node, received);
+  }
+
   /** What all nodes share, unless this node knows where something was sent before. */
   #sharedFor(earlier: SessionNode | undefined): Shared | undefined {
     return earlier && isConnected(earlier) ? undefined : this.#shared;
@@ -259,12 +234,18 @@ export class Router {
     return { commandId, first: earlier ?? this.#choice.choose(wish), wish };
   }
 
-  /** Has a node answer something that is a part of its load meanwhile. */
+  /** Has a node answer something that is a part of its load meanwhile: until its answer, with what comes over HTTP. */
   async #begin(node: SessionNode, received: ReceivedRequest, reserved?: string): Promise<RoutedReply> {
     const end = node.begin();
-    const answer = await this.ask(node, received, reserved);
-    end();
-    return answer;
+    try {
+      const answer = await this.ask(node, received, reserved);
+      if ('response' in answer.reply) bodyOf(answer.reply).once('close', end);
+      else end();
+      return answer;
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   /** Opens a session where all nodes together have a place for it. */
@@ -324,7 +305,8 @@ export class Router {
     // A node that was started again has none of what ran there.
     const place = node.nodeId ?? node.name;
     if (id !== undefined) this.#places.note(principal.id, id, place);
-    const fields = newIdFor(received, node.nodeId);
+    // Content is sent as it came.
+    const fields = received.http ? undefined : newIdFor(received, node.nodeId);
     const answer = await this.#relay(node, received, { fields, reserved });
     const { command_id: commandId } = answer.reply as Placed;
     // A new id names the node, so that it is found without.

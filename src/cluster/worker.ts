@@ -33,10 +33,6 @@ export class WorkerNode implements ClusterPort {
     return undefined;
   }
 
-  passageFor(): undefined {
-    return undefined;
-  }
-
   attach(): void {
     // Its clients are those of gateways.
   }

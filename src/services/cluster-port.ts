@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { REQUEST_FACTS } from '../core/protocol/request-facts.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { ForwardedHeaders } from '../core/previews.js';
+import type { Headers } from '../core/previews.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import type { TraceCarrier } from '../core/traces.js';
-import type { HttpAnswer } from './http-exchange.js';
+import type { ForwardedAnswer } from './http-exchange.js';
 import type { Caller, EventSink } from './registry/caller.js';
 
 /** A request that a transport has received, with its payload as it came and after parsing. */
@@ -18,30 +18,30 @@ export interface ReceivedRequest {
   readonly caller: Caller;
   /** The trace that its client names. */
   readonly trace: TraceCarrier | undefined;
+  /** What came, if over HTTP: it is sent on as such, with its content. Undefined for a message. */
+  readonly http?: (() => HttpRequest) | undefined;
+  /** Equal for repetitions of a request over HTTP, which go to the same node; undefined when it does not matter. */
+  readonly repeatKey?: string | undefined;
   /** Answers it by the services of this node, also with other fields, or with others of its caller. Never rejects. */
   readonly answerHere: (fields?: object, caller?: Partial<Caller>) => Promise<RoutedReply['reply']>;
 }
 
-/** The answer of a node, or an error of the catalogue. */
+/** The answer of a node, or an error of the catalogue. Content that comes over HTTP is an answer as it comes. */
 export interface RoutedReply {
-  readonly reply: Answer<RequestName> | { readonly error: ErrorBody };
+  readonly reply: Answer<RequestName> | ForwardedAnswer | { readonly error: ErrorBody };
   /** Whether another node has answered it, and has recorded it if it is to be recorded. */
   readonly isRecorded: boolean;
 }
 
-/** A request over HTTP whose content is passed on as it comes. */
-export interface PassedRequest extends Pick<ReceivedRequest, 'name' | 'request' | 'caller' | 'trace'> {
-  /** Equal for repetitions of a request, which go to the same node; undefined when it does not matter. */
-  readonly repeatKey?: string | undefined;
-}
-
-/** A request over HTTP as it is passed on. */
-export interface PassedExchange {
+/** A request over HTTP as it came. */
+export interface HttpRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  readonly headers: ForwardedHeaders;
-  /** Undefined without a body. */
+  readonly headers: Headers;
+  /** Whether it asks for WebSocket. */
+  readonly isUpgrade: boolean;
+  /** Read when it is sent on; undefined without a body. */
   readonly body: Readable | undefined;
   /** See `ExchangeOptions`. */
   readonly trailers?: (() => NodeJS.Dict<string>) | undefined;
@@ -49,15 +49,11 @@ export interface PassedExchange {
   readonly gone: AbortSignal;
   /** Whether the client is connected by TLS. */
   readonly isEncrypted: boolean;
-}
-
-/** The way to another node, which answers a request over HTTP. */
-export interface Passage {
   /**
-   * Sends the request, and gives the answer as it comes.
-   * @throws AdapterError NODE_UNREACHABLE, NODE_LOST
+   * Whether an answer of this status has a reply of the protocol as its body: it is read, and is that of the request.
+   * @default none has: the body goes to the client as it comes
    */
-  send(exchange: PassedExchange): Promise<HttpAnswer>;
+  readonly hasReply?: (status: number) => boolean;
 }
 
 /** The requests about the nodes of the cluster. */
@@ -106,16 +102,11 @@ export interface ClusterPort extends AsyncDisposable {
   /** Name of this node for its clients; undefined for a daemon alone, also for one whose sessions other processes hold. */
   readonly node: string | undefined;
   /**
-   * How other nodes answer a request: the function sends it to them, and never rejects. Undefined for what is answered
-   * here.
+   * How other nodes answer a request, which came as a message or over HTTP: the function sends it to them, and rejects
+   * with AdapterErrors only. Undefined for what is answered here, such as all that another node has sent on.
    * @throws AdapterError when no node can answer it
    */
   route(received: ReceivedRequest): (() => Promise<RoutedReply>) | undefined;
-  /**
-   * The way to the node that answers a request over HTTP; undefined for what is answered here.
-   * @throws AdapterError when no node can answer it
-   */
-  passageFor(request: PassedRequest): Passage | undefined;
   /** Notes that a client has connected. */
   attach(caller: Caller): void;
   /** Ends what belongs to a connection on other nodes. */
@@ -164,7 +155,6 @@ function answerHere({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>
 export const NO_CLUSTER: ClusterPort = {
   node: undefined,
   route: answerHere,
-  passageFor: answerHere,
   attach: () => undefined,
   detach: () => undefined,
   endAccess: () => undefined,

@@ -26,6 +26,11 @@ export interface HttpAnswer {
   readonly upgraded: { readonly socket: Duplex; readonly head: Buffer } | undefined;
 }
 
+/** The same, with the headers that the client gets. */
+export interface ForwardedAnswer extends HttpAnswer {
+  readonly headers: ForwardedHeaders;
+}
+
 /**
  * Sends a request, its body as fast as the server reads it.
  * @throws the error of the connection, when it is closed before the answer
@@ -106,10 +111,7 @@ export interface Upgrading {
  * Answers an upgrade, and joins the two connections: each is read as fast as the other one takes it, and ends with it.
  * @param answer with the headers that the client gets; without an upgrade its body is sent
  */
-export function joinUpgraded(
-  { response, headers, upgraded }: HttpAnswer & { readonly headers: ForwardedHeaders },
-  { client, head }: Upgrading,
-): void {
+export function joinUpgraded({ response, headers, upgraded }: ForwardedAnswer, { client, head }: Upgrading): void {
   const { statusCode = 502, statusMessage = '' } = response;
   const shown = upgraded ? headers : { ...headers, connection: 'close' };
   client.write(headOf(`HTTP/1.1 ${statusCode} ${statusMessage}`, shown), 'latin1');

@@ -6,7 +6,8 @@ import { type Answer, type Request, type RequestName, requests } from '../core/p
 import type { TraceCarrier } from '../core/traces.js';
 import { findNearest } from '../core/nearest.js';
 import { describeAccess } from '../services/access/access.js';
-import type { ClusterPort, Passage } from '../services/cluster-port.js';
+import type { ClusterPort, HttpRequest } from '../services/cluster-port.js';
+import type { ForwardedAnswer } from '../services/http-exchange.js';
 import type { Caller } from '../services/registry/caller.js';
 import { renderLimits } from '../services/registry/rendered-limits.js';
 import { rememberedInfoOf } from '../services/remembered-approvals.js';
@@ -186,33 +187,34 @@ export async function dispatch(
     request: unknown,
     caller: Caller,
   ) => Promise<Answer<RequestName>>;
-  const made = { name, payload, caller, elsewhere: 'reply' as const };
-  const reply = await carryOut(context, made, (request, by) => handler(services, request, by));
-  return services.secrets.value(reply);
+  const reply = await carryOut(context, { name, payload, caller }, (request, by) => handler(services, request, by));
+  // No message is answered over HTTP.
+  return services.secrets.value(reply as Reply);
 }
 
 /** A request of a known name. */
-interface NamedRequest<N extends RequestName, T = never> {
+interface NamedRequest<N extends RequestName> {
   readonly name: N;
   readonly payload: unknown;
   readonly caller: Caller;
-  /**
-   * How another node of the cluster answers it: by its reply, or by an exchange over HTTP, which may reject with an
-   * AdapterError.
-   */
-  readonly elsewhere: 'reply' | ((passage: Passage) => Promise<T | { readonly error: ErrorBody }>);
+  /** What came, if its content is to be sent on as it comes; undefined for a message. */
+  readonly http?: () => HttpRequest;
 }
+
+/** What a request is answered with; by another node, if it came over HTTP, with the content as it comes. */
+type Outcome<T> = T | ForwardedAnswer | { readonly error: ErrorBody };
 
 /**
  * The same for a transport that carries a request out in a way of its own, and masks the secrets in its answer itself.
+ * @param act answers it here
  * @param recorded the payload as it is recorded, when the request is over; by default as it was received
  */
 export async function carryOut<N extends RequestName, T extends object>(
   context: DispatchContext,
-  request: NamedRequest<N, T>,
+  request: NamedRequest<N>,
   act: (request: Request<N>, caller: Caller) => Promise<T>,
   recorded: () => unknown = () => request.payload,
-): Promise<T | { readonly error: ErrorBody }> {
+): Promise<Outcome<T>> {
   const { services, trace } = context;
   const { name, payload, caller } = request;
   const { principal, from } = caller;
@@ -230,7 +232,8 @@ export async function carryOut<N extends RequestName, T extends object>(
     countAnswer(services, name, outcome, tookMs);
   });
   // The node that has answered has recorded it.
-  if (!answered.isFromElsewhere) services.requestAudit.answered(name, recorded(), reply, caller);
+  if (!answered.isFromElsewhere)
+    services.requestAudit.answered(name, recorded(), reply as Exclude<typeof reply, ForwardedAnswer>, caller);
   return reply;
 }
 
@@ -277,13 +280,13 @@ function countRequest({ quotas }: Services, { relayedBy, principal }: Caller, we
 
 /** A reply, and whether another node has made it. */
 interface Handled<T> {
-  readonly reply: T | { readonly error: ErrorBody };
+  readonly reply: Outcome<T>;
   readonly isFromElsewhere: boolean;
 }
 
 async function handle<N extends RequestName, T extends object>(
   context: DispatchContext,
-  named: NamedRequest<N, T>,
+  named: NamedRequest<N>,
   act: (request: Request<N>, caller: Caller) => Promise<T>,
 ): Promise<Handled<T>> {
   const { services, log } = context;
@@ -295,8 +298,7 @@ async function handle<N extends RequestName, T extends object>(
     countRequest(services, caller);
     assertPermitted(caller.principal.role, name);
     const request = parsePayload(requests[name].input, name, payload) as Request<N>;
-    // A node answers what another one has sent on to it.
-    const elsewhere = caller.relayedBy === undefined ? routeOf(context, named, request, act) : undefined;
+    const elsewhere = routeOf(context, named, request, act);
     if (elsewhere) return await elsewhere();
     await prepareUser(services, caller);
     return { reply: await act(request, caller), isFromElsewhere: false };
@@ -316,15 +318,11 @@ async function prepareUser({ executions }: Services, { principal: { runAs } }: C
 /** How other nodes of the cluster answer a request; undefined for one that is answered here. */
 function routeOf<N extends RequestName, T extends object>(
   { services, log, trace }: DispatchContext,
-  { name, payload, caller, elsewhere }: NamedRequest<N, T>,
+  { name, payload, caller, http }: NamedRequest<N>,
   request: Request<N>,
   act: (request: Request<N>, caller: Caller) => Promise<T>,
 ): (() => Promise<Handled<T>>) | undefined {
   const { cluster } = services;
-  if (elsewhere !== 'reply') {
-    const passage = cluster.passageFor({ name, request, caller, trace });
-    return passage && (async () => ({ reply: await elsewhere(passage), isFromElsewhere: true }));
-  }
   const answerHere = async (fields?: object, by?: Partial<Caller>) => {
     try {
       // A gateway runs nothing as a user.
@@ -334,12 +332,11 @@ function routeOf<N extends RequestName, T extends object>(
       return { error: bodyOf(error, name, log) };
     }
   };
-  const send = cluster.route({ name, payload, request, caller, trace, answerHere });
+  const send = cluster.route({ name, payload, request, caller, trace, http, answerHere });
   if (!send) return undefined;
   return async () => {
-    // A transport that has a request relayed takes its answer as the reply.
     const { reply, isRecorded } = await send();
-    return { reply: reply as Handled<T>['reply'], isFromElsewhere: isRecorded };
+    return { reply: reply as Outcome<T>, isFromElsewhere: isRecorded };
   };
 }
 

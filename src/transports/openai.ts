@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { passedRequestHeaders } from '../core/cluster/link-messages.js';
 import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { ChatEncoder, parseChatRequest } from '../core/openai/chat.js';
@@ -17,15 +16,14 @@ import { isRepeated, openAiFailure, unknownModel } from '../core/openai/failure.
 import { parseResponsesRequest, ResponsesEncoder } from '../core/openai/responses.js';
 import { assertPermitted } from '../core/protocol/permissions.js';
 import type { TraceCarrier } from '../core/traces.js';
-import type { PassedExchange } from '../services/cluster-port.js';
-import type { HttpAnswer } from '../services/http-exchange.js';
+import type { ForwardedAnswer } from '../services/http-exchange.js';
 import type { CompletionListener } from '../services/llm/completions.js';
 import type { Caller } from '../services/registry/caller.js';
 import type { Services } from '../services/services.js';
 import { asNewWork } from './dispatch.js';
 import type { Admitted, HttpAuthentication } from './http/authentication.js';
 import { EventStream } from './http/event-stream.js';
-import { goneSignal, sendPassed, traceIn } from './http/http-requests.js';
+import { goneSignal, rawRequest, sendForwarded, traceIn } from './http/http-requests.js';
 
 /** One of OpenAI's two interfaces for completions. */
 interface Api {
@@ -54,14 +52,12 @@ const APIS: readonly Api[] = [
   },
 ];
 
-/** What goes on of a request, whose body has been read. */
-function contentOf({ raw, body }: FastifyRequest): Pick<PassedExchange, 'method' | 'path' | 'headers' | 'body'> {
-  const { method = 'GET', url: path = '' } = raw;
-  const headers = passedRequestHeaders(raw.headers);
-  if (method === 'GET') return { method, path, headers, body: undefined };
+/** The content of a request whose body has been read. */
+function contentOf({ raw: { method, headers }, body }: FastifyRequest) {
+  if (method === 'GET') return {};
   const text = Buffer.from(JSON.stringify(body));
-  delete headers['transfer-encoding'];
-  return { method, path, headers: { ...headers, 'content-length': String(text.length) }, body: Readable.from([text]) };
+  const framing = { 'content-length': String(text.length), 'transfer-encoding': undefined };
+  return { headers: { ...headers, ...framing }, body: Readable.from([text]) };
 }
 
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
@@ -106,8 +102,8 @@ export class OpenAiEndpoint {
 
   /** Answers a request about models, here or by the node that answers it. */
   async #answerOnNode(request: FastifyRequest, reply: FastifyReply, answerHere: () => object): Promise<object> {
-    const answer = await this.#pass(request, reply, this.#admit(request), undefined);
-    return answer ? sendPassed(answer, reply) : answerHere();
+    const answer = await this.#forward(request, reply, this.#admit(request), undefined);
+    return answer ? sendForwarded(answer, reply) : answerHere();
   }
 
   #admit(request: FastifyRequest): Admitted {
@@ -173,8 +169,8 @@ export class OpenAiEndpoint {
     const caller = { ...admitted.caller, trace: traceIn(request.headers) };
     const asked = api.parse(request.body);
     const repeatKey = repeatKeyOf(request, caller);
-    const answer = await this.#pass(request, reply, admitted, repeatKey);
-    if (answer) return sendPassed(answer, reply);
+    const answer = await this.#forward(request, reply, admitted, repeatKey);
+    if (answer) return sendForwarded(answer, reply);
     if (asked.ignored.length > 0) reply.header('x-ignored-params', asked.ignored.join(', '));
     reply.header('cache-control', 'no-store');
     const encoder = api.encoder(asked);
@@ -188,16 +184,20 @@ export class OpenAiEndpoint {
    * Sends a request to another node, placed as `llm_call` is; undefined when it is answered here.
    * @throws AdapterError NO_CAPACITY, NODE_UNREACHABLE, NODE_LOST
    */
-  async #pass(
+  async #forward(
     request: FastifyRequest,
     reply: FastifyReply,
     { caller, ended, isEncrypted }: Admitted,
     repeatKey: string | undefined,
-  ): Promise<HttpAnswer | undefined> {
+  ): Promise<ForwardedAnswer | undefined> {
     try {
-      const trace = traceIn(request.headers);
-      const passage = this.#services.cluster.passageFor({ name: 'llm_call', request: {}, caller, trace, repeatKey });
-      return await passage?.send({ ...contentOf(request), isEncrypted, gone: goneSignal(request, reply, ended) });
+      const { raw, headers } = request;
+      const http = () =>
+        rawRequest(raw, { ...contentOf(request), isEncrypted, gone: goneSignal(request, reply, ended) });
+      const about = { name: 'llm_call', payload: {}, request: {}, caller, trace: traceIn(headers), repeatKey } as const;
+      const send = this.#services.cluster.route({ ...about, http, answerHere: notHere });
+      // What comes over HTTP and has no reply is answered as it comes.
+      return (await send?.())?.reply as ForwardedAnswer | undefined;
     } catch (error) {
       throw this.#record(error, request.body, caller);
     }
@@ -258,6 +258,11 @@ export class OpenAiEndpoint {
     return new AdapterError('INTERNAL', 'internal error; the log has the details');
   }
 }
+
+/** This node answers completions beside the requests of the protocol. */
+const notHere = (): never => {
+  throw new AdapterError('INTERNAL', 'a completion is no message');
+};
 
 type Ask = (onText: CompletionListener['onText']) => Promise<CompletionAnswer>;
 

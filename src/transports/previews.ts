@@ -3,7 +3,6 @@ import type { Duplex, Readable } from 'node:stream';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { passedAnswerHeaders, passedRequestHeaders } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import {
@@ -14,10 +13,10 @@ import {
   requestHeaders,
   shownAt,
 } from '../core/previews.js';
-import type { Passage } from '../services/cluster-port.js';
 import {
   bodyOf,
   exchange,
+  type ForwardedAnswer,
   hasBody,
   type HttpAnswer,
   joinUpgraded,
@@ -30,7 +29,7 @@ import { isOfOwnPage, isOfPage, type OriginPolicy, refusalOf } from './access.js
 import { onAccessEnd } from './connection.js';
 import { carryOut } from './dispatch.js';
 import { type Admitted, type HttpAuthentication, originOf } from './http/authentication.js';
-import { goneSignal, type PatientRequests, traceIn } from './http/http-requests.js';
+import { goneSignal, type PatientRequests, rawRequest, traceIn } from './http/http-requests.js';
 import { refuseConnection } from './http/refused-connection.js';
 import { answerOf, sendAnswer as sendJson } from './rest/answer.js';
 import { UploadBody } from './rest/files.js';
@@ -84,11 +83,6 @@ interface PreviewOptions {
   readonly log: Log;
 }
 
-/** The answer of the program, with the headers that the client gets. */
-interface Forwarded extends HttpAnswer {
-  readonly headers: ForwardedHeaders;
-}
-
 /** What a request brings with it. */
 interface Passing {
   /** Aborted when the client has gone. */
@@ -120,7 +114,7 @@ async function forward(
   options: PreviewOptions,
   raw: IncomingMessage,
   { gone, body, isUpgrade }: Passing,
-): Promise<Forwarded | { readonly error: ErrorBody }> {
+): Promise<ForwardedAnswer | { readonly error: ErrorBody }> {
   const { previews } = options.services;
   const { method = 'GET', url = '', headers } = raw;
   const { caller, isEncrypted } = options.authentication.admittedOf({ raw });
@@ -129,14 +123,9 @@ async function forward(
   const { prefix, path } = target;
   const payload = { session_id: target.sessionId, port: /^\d+$/.test(target.port) ? Number(target.port) : target.port };
   const host = headers.host ?? '';
-  const elsewhere = async (passage: Passage) => {
-    const sent = { method, path: url, headers: passedRequestHeaders(headers, isUpgrade), body, gone, isEncrypted };
-    const answer = await passage.send(sent);
-    return { ...answer, headers: passedAnswerHeaders(answer.response.headers, answer.upgraded !== undefined) };
-  };
   return carryOut(
     { ...options, trace: traceIn(headers) },
-    { name: 'preview_port', payload, caller, elsewhere },
+    { name: 'preview_port', payload, caller, http: () => rawRequest(raw, { gone, isEncrypted, body, isUpgrade }) },
     async (asked) => {
       const origin = shownAt({ port: asked.port, prefix, host, isEncrypted }, headers[OWN_ORIGIN_HEADER]);
       const connection = await previews.connect(asked, caller.principal);

@@ -1,12 +1,18 @@
-import { Agent, type ClientRequest, request as httpRequest } from 'node:http';
+import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 
-import { announced, TICKET_HEADER, ticketReply } from '../../core/cluster/link-messages.js';
+import {
+  announced,
+  passedAnswerHeaders,
+  passedRequestHeaders,
+  TICKET_HEADER,
+  ticketReply,
+} from '../../core/cluster/link-messages.js';
 import { AdapterError } from '../../core/errors.js';
 import type { TraceCarrier } from '../../core/traces.js';
-import { bodyOf, exchange as exchangeWith, type HttpAnswer } from '../../services/http-exchange.js';
-import type { PassedExchange } from '../../services/cluster-port.js';
+import { bodyOf, exchange, type ForwardedAnswer } from '../../services/http-exchange.js';
+import type { HttpRequest } from '../../services/cluster-port.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { LinkTls } from './dial.js';
 import { nodeLost, nodeUnreachable } from '../failures.js';
@@ -33,7 +39,7 @@ export interface LinkedHttpOptions {
 interface LinkedRequest {
   readonly caller: Caller;
   readonly trace: TraceCarrier | undefined;
-  readonly exchange: PassedExchange;
+  readonly http: HttpRequest;
 }
 
 /**
@@ -58,7 +64,7 @@ export class LinkedHttp implements Disposable {
    * @throws AdapterError NODE_UNREACHABLE when it was not sent, NODE_LOST when the connection has broken before the answer,
    *   INVALID_REQUEST when the client has gone
    */
-  async send(request: LinkedRequest): Promise<HttpAnswer> {
+  async send(request: LinkedRequest): Promise<ForwardedAnswer> {
     const release = this.#options.link.hold();
     try {
       const answer = await this.#send(request);
@@ -74,16 +80,17 @@ export class LinkedHttp implements Disposable {
     this.#agent.destroy();
   }
 
-  async #send({ caller, trace, exchange }: LinkedRequest): Promise<HttpAnswer> {
+  async #send({ caller, trace, http }: LinkedRequest): Promise<ForwardedAnswer> {
     const { node, link } = this.#options;
     const open = await link.connect();
     if (!open) throw nodeUnreachable(node, link.problem ?? 'it is not connected');
-    const ticket = await this.#ticketFor(open, caller, exchange);
-    const { method, path, headers, body, trailers, gone } = exchange;
-    const sent = { ...headers, ...headersOf(trace), [TICKET_HEADER]: ticket };
+    const ticket = await this.#ticketFor(open, caller, http);
+    const { method, path, headers, isUpgrade, body, trailers, gone } = http;
+    const sent = { ...passedRequestHeaders(headers, isUpgrade), ...headersOf(trace), [TICKET_HEADER]: ticket };
     const upstream = this.#request(path, { method, headers: sent });
     try {
-      return await exchangeWith(upstream, { body, trailers, over: [open.broken, gone] });
+      const answer = await exchange(upstream, { body, trailers, over: [open.broken, gone] });
+      return { ...answer, headers: passedAnswerHeaders(answer.response.headers, answer.upgraded !== undefined) };
     } catch (cause) {
       if (gone.aborted) throw new AdapterError('INVALID_REQUEST', 'the client has broken the request off');
       const { message } = (open.broken.aborted ? open.broken.reason : cause) as Error;
@@ -91,7 +98,7 @@ export class LinkedHttp implements Disposable {
     }
   }
 
-  #request(path: string, { method, headers }: Pick<PassedExchange, 'method' | 'headers'>): ClientRequest {
+  #request(path: string, { method, headers }: RequestOptions): ClientRequest {
     const { tls, url } = this.#options;
     const { hostname, port } = new URL(url);
     const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -99,7 +106,7 @@ export class LinkedHttp implements Disposable {
     return send({ host, port: port || (tls ? 443 : 80), path, method, headers, agent: this.#agent });
   }
 
-  async #ticketFor({ socket }: OpenLink, caller: Caller, { isEncrypted }: PassedExchange): Promise<string> {
+  async #ticketFor({ socket }: OpenLink, caller: Caller, { isEncrypted }: HttpRequest): Promise<string> {
     const { node, ownNode } = this.#options;
     const about = { principal: announced(caller.principal, ownNode), from: caller.from };
     const reply: unknown = await socket

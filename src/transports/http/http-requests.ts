@@ -1,12 +1,12 @@
-import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { passedAnswerHeaders } from '../../core/cluster/link-messages.js';
 import type { ErrorDetails } from '../../core/errors.js';
 import type { TraceCarrier } from '../../core/traces.js';
-import type { HttpAnswer } from '../../services/http-exchange.js';
+import type { HttpRequest } from '../../services/cluster-port.js';
+import type { ForwardedAnswer } from '../../services/http-exchange.js';
 
 /**
  * Returns a signal that is aborted when the client disconnects before the whole answer was sent. The connection is
@@ -88,16 +88,24 @@ export function retryAfterOf({ details }: { readonly details?: ErrorDetails | un
   return typeof ms === 'number' ? String(Math.max(1, Math.ceil(ms / 1000))) : undefined;
 }
 
+/** A request as it is sent on where another node answers it; by default without a body. */
+export const rawRequest = (
+  { method = 'GET', url: path = '', headers }: IncomingMessage,
+  more: Partial<HttpRequest> & Pick<HttpRequest, 'gone' | 'isEncrypted'>,
+): HttpRequest => ({ method, path, headers, isUpgrade: false, body: undefined, ...more });
+
 /**
  * Sends the answer of another node as it comes, and no faster than the client reads it. One that breaks off closes the
  * connection, so that the client notices.
  */
-export function sendPassed({ response }: HttpAnswer, reply: FastifyReply): FastifyReply {
-  const { headers, statusCode = 502 } = response;
-  const { trailer } = headers;
+export function sendForwarded({ response, headers }: ForwardedAnswer, reply: FastifyReply): FastifyReply {
+  const { trailer } = response.headers;
   for (const name of trailer?.split(',') ?? []) {
     const field = name.trim().toLowerCase();
     reply.trailer(field, () => Promise.resolve(response.trailers[field] ?? ''));
   }
-  return reply.code(statusCode).headers(passedAnswerHeaders(headers)).send(response);
+  return reply
+    .code(response.statusCode ?? 502)
+    .headers(headers)
+    .send(response);
 }

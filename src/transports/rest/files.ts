@@ -1,24 +1,21 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-import { passedRequestHeaders } from '../../core/cluster/link-messages.js';
-import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import { type ByteRange, namesTag, parseRange, strongTags } from '../../core/rest.js';
-import type { Passage, PassedExchange } from '../../services/cluster-port.js';
+import type { HttpRequest } from '../../services/cluster-port.js';
 import type { Download, Uploaded } from '../../services/files/transfer.js';
-import type { HttpAnswer } from '../../services/http-exchange.js';
 import type { Caller } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
 import { endConnection } from '../connection.js';
 import { carryOut, type DispatchContext, type Reply } from '../dispatch.js';
 import type { HttpAuthentication } from '../http/authentication.js';
-import { goneSignal, type PatientRequests, sendPassed, traceIn } from '../http/http-requests.js';
+import { goneSignal, type PatientRequests, rawRequest, sendForwarded, traceIn } from '../http/http-requests.js';
 import { answerOf, sendAnswer, silentSink } from './answer.js';
 import {
   announcesDigest,
@@ -153,62 +150,8 @@ function refuseRange({ size }: Download, reply: FastifyReply): FastifyReply {
 /** The entity tag of a version of a file. */
 const entityTag = (version: string): string => `"${version}"`;
 
-/** A request whose client may go away. */
-interface Attended extends Pick<PassedExchange, 'gone' | 'isEncrypted'> {
-  readonly caller: Caller;
-}
-
 /** Statuses of answers to conditions and ranges, which are for the client as they are. */
 const OF_CONDITIONS: ReadonlySet<number> = new Set([412, 416]);
-
-/** Passes a download on to the node of its file. Errors become values, as if they had arisen here. */
-async function passDownload(
-  passage: Passage,
-  request: FileHttpRequest,
-  attended: Attended,
-): Promise<HttpAnswer | Answer<'read_file'> | { readonly error: ErrorBody }> {
-  const answer = await passage.send({ ...exchangeOf(request, attended), body: undefined });
-  const { statusCode = 502 } = answer.response;
-  if (statusCode < 400 || OF_CONDITIONS.has(statusCode) || request.method === 'HEAD') return answer;
-  return readAnswer<'read_file'>(answer);
-}
-
-/** Passes an upload on to the node of its file. */
-async function passUpload(
-  passage: Passage,
-  request: FileHttpRequest,
-  attended: Attended,
-): Promise<Uploaded | { readonly error: ErrorBody }> {
-  const { raw } = request;
-  const sent = { ...exchangeOf(request, attended), body: raw, trailers: () => raw.trailers };
-  const written = await passage.send(sent);
-  const answer = await readAnswer<'write_file'>(written);
-  if ('error' in answer) return answer;
-  const tags = strongTags(written.response.headers.etag ?? '');
-  return { answer, version: tags === 'any' ? undefined : tags[0] };
-}
-
-async function readAnswer<N extends 'read_file' | 'write_file'>({
-  response,
-}: HttpAnswer): Promise<Answer<N> | { readonly error: ErrorBody }> {
-  try {
-    return (await json(response)) as Answer<N> | { readonly error: ErrorBody };
-  } catch (cause) {
-    // The connection has broken within the answer.
-    throw new AdapterError('NODE_LOST', `the answer of the node cannot be read: ${(cause as Error).message}`, {
-      details: { retry_safe: false, maybe_executed: true },
-      cause,
-    });
-  }
-}
-
-const exchangeOf = ({ raw }: FileHttpRequest, { gone, isEncrypted }: Attended) => ({
-  method: raw.method ?? 'GET',
-  path: raw.url ?? '',
-  headers: passedRequestHeaders(raw.headers),
-  gone,
-  isEncrypted,
-});
 
 /** Longest time in which the rest of a refused upload is taken, in milliseconds. */
 const LAST_BYTES_MS = 2000;
@@ -274,8 +217,13 @@ const PATH = '/v1/files/*';
 /** Status of a request that has to be confirmed: a client that knows only statuses must not take it for done. */
 const TO_BE_CONFIRMED = 403;
 
-/** A file here, one of another node, or what is to be confirmed. */
-type Found = Download | HttpAnswer | Answer<'read_file'>;
+/** A file, or what is to be confirmed. */
+type Found = Download | Answer<'read_file'>;
+
+/** A file that was written, or what is to be confirmed. */
+type Stored = Uploaded | Answer<'write_file'>;
+
+const isFailure = (status: number): boolean => status >= 400;
 
 export interface FileEndpointOptions {
   readonly services: Services;
@@ -327,14 +275,14 @@ export class FileEndpoint {
   async #download(request: FileHttpRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { services } = this.#options;
     const payload = { ...fieldsOf(request, DOWNLOAD_FIELDS), ...partOf(request.headers) };
-    const found = await this.#attended(request, reply, (attended) => {
-      const { caller } = attended;
-      const elsewhere = (passage: Passage) => passDownload(passage, request, attended);
+    const hasReply = (status: number) => status >= 400 && !OF_CONDITIONS.has(status) && request.method !== 'HEAD';
+    const found = await this.#attended(request, reply, (caller, came) => {
       const act = (asked: Request<'read_file'>): Promise<Found> => services.files.download(asked, caller);
-      return carryOut(this.#contextOf(request), { name: 'read_file', payload, caller, elsewhere }, act);
+      const http = () => rawRequest(request.raw, { ...came, hasReply });
+      return carryOut(this.#contextOf(request), { name: 'read_file', payload, caller, http }, act);
     });
     if ('read' in found) return sendFile(found, request, reply);
-    if ('response' in found) return sendPassed(found, reply);
+    if ('response' in found) return sendForwarded(found, reply);
     return this.#answer(reply, found);
   }
 
@@ -351,24 +299,22 @@ export class FileEndpoint {
       ? () => Promise.resolve().then(() => digestOf(content.trailers))
       : undefined;
     const upload = { conditions, size: length === undefined ? undefined : Number(length), content, digest };
-    const written = await this.#attended(request, reply, (attended) => {
-      const { caller } = attended;
-      const elsewhere = (passage: Passage) => passUpload(passage, request, attended);
-      return carryOut(
-        this.#contextOf(request),
-        { name: 'write_file', payload, caller, elsewhere },
-        (asked) => services.files.upload({ request: asked, ...upload }, caller),
-        () => ({ ...payload, data: undefined, bytes: content.bytes }),
-      );
+    const written = await this.#attended(request, reply, (caller, came) => {
+      const act = (asked: Request<'write_file'>): Promise<Stored> =>
+        services.files.upload({ request: asked, ...upload }, caller);
+      const http = () => rawRequest(raw, { ...came, body: raw, trailers: () => raw.trailers, hasReply: isFailure });
+      const recorded = () => ({ ...payload, data: undefined, bytes: content.bytes });
+      return carryOut(this.#contextOf(request), { name: 'write_file', payload, caller, http }, act, recorded);
     });
     hurry();
     content.dismiss();
+    if ('response' in written) return sendForwarded(written, reply);
     if ('error' in written) {
       // RFC 9110: a precondition that failed.
       const isRefused = isNew && written.error.code === 'FILE_EXISTS';
       return this.#answer(reply, written, isRefused ? 412 : undefined);
     }
-    const { answer, version } = written;
+    const { answer, version } = 'answer' in written ? written : { answer: written, version: undefined };
     if (version !== undefined) reply.header('etag', entityTag(version));
     return this.#answer(reply, answer, answer.created ? 201 : undefined);
   }
@@ -381,7 +327,7 @@ export class FileEndpoint {
   async #attended<T>(
     request: FileHttpRequest,
     reply: FastifyReply,
-    make: (attended: Attended) => Promise<T>,
+    make: (caller: Caller, came: Pick<HttpRequest, 'gone' | 'isEncrypted'>) => Promise<T>,
   ): Promise<T> {
     const { services, authentication } = this.#options;
     const { caller, ended, isEncrypted } = authentication.admittedOf(request);
@@ -391,7 +337,7 @@ export class FileEndpoint {
     };
     const gone = goneSignal(request, reply, ended);
     gone.addEventListener('abort', end, { once: true });
-    const made = await make({ caller: { ...caller, sink }, gone, isEncrypted });
+    const made = await make({ ...caller, sink }, { gone, isEncrypted });
     end();
     return made;
   }

@@ -14,6 +14,9 @@ const workerOf = (name: string, connect = () => Promise.resolve(undefined)) =>
     ...{ labels: {}, load: 0, capacity: 8, problem: undefined, begin: () => () => undefined },
   }) as unknown as Worker;
 
+/** One that has come since the last beat. */
+const late = workerOf('late');
+
 /** The first of them is chosen, as long as it counts as live; it cannot be connected to. */
 const workers = [workerOf('a'), workerOf('b')];
 
@@ -34,7 +37,7 @@ beforeEach(() => {
     unclaim,
     open: async ({ nodes }, open) => open(nodes[0]!, 'session_id'),
   } satisfies Shared['places'];
-  const known = { find: () => Promise.resolve(undefined), assertAvailable: () => undefined, isAvailable: true };
+  const known = { find: (node: string) => Promise.resolve(node === late.nodeId ? late : undefined), isAvailable: true };
   router = new Router(
     new SessionNodes(undefined, { all: () => workers, find }),
     {} as never,
@@ -47,9 +50,9 @@ beforeEach(() => {
   );
 });
 
-function send(name: ReceivedRequest['name'], request: object): Promise<RoutedReply> | undefined {
+function send(name: ReceivedRequest['name'], request: object, http?: object): Promise<RoutedReply> | undefined {
   const caller = { principal: { id: 'agent' } };
-  return router.route({ name, request, payload: request, caller } as unknown as ReceivedRequest)?.();
+  return router.route({ name, request, payload: request, caller, ...http } as unknown as ReceivedRequest)?.();
 }
 
 it('a command that was sent to an earlier run of a node is lost, though its lease says that the run goes on', async () => {
@@ -105,5 +108,35 @@ describe('a node that counts as live, and cannot be connected to', () => {
     [isFirst, isUntold] = [true, false];
     const answer = await send('execute_command', { command: ':', command_id: 'both' });
     expect(answer?.reply).toMatchObject({ error: { code: 'NODE_UNREACHABLE', details: { maybe_executed: true } } });
+  });
+});
+
+describe('a request over HTTP', () => {
+  const http = { http: () => ({}) };
+
+  it('is sent once: its content cannot be read again for another node', async () => {
+    const answer = await send('llm_call', {}, http);
+    expect([asked, answer?.reply]).toMatchObject([['a'], { error: { code: 'NODE_UNREACHABLE' } }]);
+  });
+
+  it('goes to the node of the one that it repeats, if that takes something more', async () => {
+    const again = { ...http, repeatKey: 'same' };
+    await send('llm_call', {}, again);
+    const [first] = workers;
+    workers.reverse();
+    Object.assign(first!, { load: 1 });
+    await send('llm_call', {}, again);
+    Object.assign(first!, { isDraining: true });
+    await send('llm_call', {}, again);
+    Object.assign(first!, { load: 0, isDraining: false });
+    workers.reverse();
+    expect(asked).toEqual(['a', 'a', 'b']);
+  });
+
+  it('finds the node of its session as a message does, though that has come since the last beat', async () => {
+    const session_id = `session_late-aaaaaaa.${'x'.repeat(22)}`;
+    await send('read_file', { session_id, path: 'x' }, http);
+    await send('read_file', { session_id, path: 'x' });
+    expect(asked).toEqual(['late', 'late']);
   });
 });
