@@ -1,10 +1,8 @@
 import type { Role } from '../core/principal.js';
-import { addressOf } from '../core/cluster/address.js';
 import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import { type Answer, requests } from '../core/protocol/requests.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
-import type { ClusterPort, HeldCounts, NodesPort, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
+import type { ClusterPort, HeldCounts, NodesPort } from '../services/cluster-port.js';
 import type { Caller, Connections, EventSink } from '../services/registry/caller.js';
 import { noCapacity, nodeUnreachable } from './failures.js';
 import { KnownWorkers } from './known-workers.js';
@@ -12,73 +10,13 @@ import type { LinkedCaller } from './links/link-types.js';
 import type { Link } from './links/link.js';
 import { Membership, obstacleOf } from './membership.js';
 import { describeSelf, drainingObstacle, type NodeWork, ownSessionNode } from './own-work.js';
-import { makeRelay, refusingNode, type Relay, type RelayRecorders } from './relay.js';
+import { makeRelay, type RelayRecorders } from './relay.js';
 import { placeable, SessionNodes } from './placement.js';
 import { SharedPlaces } from './places.js';
 import type { RedisRegistry } from './registry/redis-registry.js';
-import { ownIdOf, type Send } from './placed-request.js';
-import { Router, type Shared } from './router.js';
+import { OneMachine, Router, type Shared } from './router.js';
 import { ClusterSubscriptions } from './subscribe.js';
-import { type Worker, Workers, type WorkersOptions } from './workers.js';
-
-/**
- * Routing where all workers are processes of this machine: one of them takes what is new, and what is about a file or
- * the machine. The others keep what they have until it ends.
- */
-class OneMachine {
-  readonly #router: Router;
-  readonly #workers: Workers;
-  readonly #relay: Relay;
-
-  constructor(router: Router, workers: Workers, relay: Relay) {
-    this.#router = router;
-    this.#workers = workers;
-    this.#relay = relay;
-  }
-
-  /** As `Router.route`. */
-  readonly route: ClusterPort['route'] = (received) => {
-    const { name, request } = received;
-    if (name === 'daemon_status') return () => this.#status(received);
-    const address = addressOf(name, request);
-    const worker = this.#taking;
-    const namesNone = address.to === 'machine' || address.to === 'all';
-    const isAny = address.to === 'only_worker' || (namesNone && requests[name].isShared === true);
-    if (isAny && worker) return () => this.#router.ask(worker, received);
-    const isRepeated = address.to === 'place' && ownIdOf(received) !== undefined;
-    return isRepeated ? this.#oldestFirst(received) : this.#router.route(received);
-  };
-
-  get #taking(): Worker | undefined {
-    return this.#workers.all().find(({ isLive, isDraining }) => isLive && !isDraining);
-  }
-
-  /** A worker that takes nothing new still answers a command that it knows. */
-  #oldestFirst(received: ReceivedRequest): Send | undefined {
-    const retired = this.#workers.all().filter(({ isLive, isDraining }) => isLive && isDraining);
-    if (retired.length === 0) return this.#router.route(received);
-    return async () => {
-      for (const worker of retired) {
-        const routed = await this.#router.ask(worker, received);
-        if (refusingNode(routed) === undefined) return routed;
-      }
-      const send = this.#router.route(received);
-      return send ? send() : { reply: await received.answerHere(), isRecorded: false };
-    };
-  }
-
-  /** The status of this daemon with what its workers run. One that does not answer counts as one that runs nothing. */
-  async #status(received: ReceivedRequest): Promise<RoutedReply> {
-    const own = (await received.answerHere()) as Answer<'daemon_status'>;
-    const live = this.#workers.all().filter(({ isLive }) => isLive);
-    const replies = await Promise.all(live.map((worker) => this.#relay(worker, received)));
-    const answers = replies.flatMap(({ reply }) => ('error' in reply ? [] : [reply as Answer<'daemon_status'>]));
-    const sum = (field: 'sessions' | 'running_commands') => answers.reduce((all, answer) => all + answer[field], 0);
-    if ('error' in own) return { reply: own, isRecorded: false };
-    const reply = { ...own, sessions: sum('sessions'), running_commands: sum('running_commands') };
-    return { reply, isRecorded: false };
-  }
-}
+import { Workers, type WorkersOptions } from './workers.js';
 
 /** Roles whose clients decide for others: every worker has to know them. */
 const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];

@@ -1,4 +1,6 @@
-import { unknownNode } from './failures.js';
+import { AdapterError } from '../core/errors.js';
+import type { RequestName, SessionRequest } from '../core/protocol/requests.js';
+import { noCapacity, nodeDraining, unknownNode } from './failures.js';
 import type { Worker, Workers } from './workers.js';
 
 /** A node on which something could be placed. */
@@ -135,12 +137,62 @@ export class SessionNodes {
       all.map((node) => node.name),
     );
   }
+
+  /**
+   * Chooses the node of something new.
+   * @throws AdapterError NO_CAPACITY, INVALID_REQUEST, NODE_DRAINING
+   */
+  choose({ placement, key }: PlacementRequest, except: ReadonlySet<string> = new Set()): SessionNode {
+    const left = this.wished(placement).filter(({ name }) => !except.has(name));
+    const node = choosePlace(left, { labels: placement?.labels, key, preferred: this.own?.name });
+    if (!node) throw noCapacity(this.whyNone(placement));
+    return node;
+  }
+
+  /**
+   * The nodes that a placement allows.
+   * @throws AdapterError INVALID_REQUEST, NODE_DRAINING
+   */
+  wished(placement: SessionRequest['placement']): readonly SessionNode[] {
+    if (placement?.node === undefined) return this.all();
+    const node = this.get(placement.node);
+    if (node.isDraining) throw nodeDraining(node.name);
+    return [node];
+  }
+
+  /** The node of a request that is about files or a machine, and names none: this one, or the only one. */
+  defaultNode(request: RequestName): SessionNode {
+    const all = this.all();
+    const only = this.own ?? all[0];
+    if (!only) throw noCapacity(NO_WORKERS);
+    if (only.isHere || all.length === 1) return only;
+    const nodes = all.map((node) => node.name);
+    const message = `${request} is about one node: give session_id, or node: ${nodes.join(', ')}`;
+    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'node', nodes } });
+  }
+
+  /** Why none of the nodes that a placement allows can take anything. */
+  whyNone(placement: SessionRequest['placement']): string {
+    const { length } = this.all();
+    if (length === 0) return NO_WORKERS;
+    const wish = placement ? ` with ${JSON.stringify(placement)}` : '';
+    return `none of ${length} ${this.own ? 'nodes' : 'workers'}${wish} is connected, takes new work and has room`;
+  }
 }
 
-/** Whether which run of a node this is does not come from its lease alone, which may be over. */
+const NO_WORKERS = 'no worker is registered at this gateway: shell-adapter nodes register adds one';
+
+/** Where a request says that something may be placed. */
+export interface PlacementRequest {
+  readonly placement?: SessionRequest['placement'];
+  /** As in `PlacementWish`. */
+  readonly key?: string | undefined;
+}
+
+/** Whether the run of a node is known by a connection: a lease alone may be stale. */
 export const isConnected = (node: SessionNode): boolean => node.isHere || node.link.state !== 'resting';
 
-/** The same node, after an attempt to connect to it, if that is to come: it then knows which run of it this is. */
+/** Connects to a node that is known only by its lease, so that its run is current. */
 export async function connected(node: SessionNode): Promise<SessionNode> {
   if (!isConnected(node) && !node.isHere) await node.link.connect();
   return node;

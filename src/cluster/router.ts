@@ -1,112 +1,124 @@
 import { addressOf, nameOfNode } from '../core/cluster/address.js';
-import { AdapterError } from '../core/errors.js';
-import { requests } from '../core/protocol/requests.js';
-import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
+import { BoundedMap } from '../core/bounded-map.js';
+import type { ErrorCode } from '../core/errors.js';
+import { callIdFrom, commandIdFrom, ID_BYTES } from '../core/ids.js';
+import { type Answer, requests, type SessionRequest } from '../core/protocol/requests.js';
+import type { WarningCode } from '../core/warnings.js';
+import { randomBytes, randomText } from '../engine/system/random.js';
+import type { ClusterPort, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import { bodyOf } from '../services/http-exchange.js';
-import { noCapacity, nodeDraining, nodeLost, sessionLost } from './failures.js';
+import { nodeLost, sessionLost } from './failures.js';
 import { askAll, askOwner } from './gather.js';
 import type { KnownWorkers } from './known-workers.js';
-import { choosePlace, connected, isConnected, placeable, type SessionNode, type SessionNodes } from './placement.js';
-import type { SharedPlaces } from './places.js';
-import { refusingNode, type Relay, unusedNode, withEarlierTry, withNoClaim } from './relay.js';
 import {
-  type Begin,
-  type Claimed,
-  newIdFor,
-  ownIdOf,
-  type Placed,
-  type Send,
-  untilTaken,
-  type Wish,
-} from './placed-request.js';
+  connected,
+  isConnected,
+  placeable,
+  type PlacementRequest,
+  type SessionNode,
+  type SessionNodes,
+} from './placement.js';
+import type { SharedPlaces } from './places.js';
+import type { Relay } from './relay.js';
 import type { ClusterSubscriptions } from './subscribe.js';
-
-/** Chooses the node of what names none. */
-class NodeChoice {
-  readonly #nodes: SessionNodes;
-
-  constructor(nodes: SessionNodes) {
-    this.#nodes = nodes;
-  }
-
-  /** The first choice, or another one once that has refused. */
-  next(first: SessionNode, wish: Wish, except: ReadonlySet<string>): SessionNode {
-    return except.size === 0 ? first : this.choose(wish, except);
-  }
-
-  /** The nodes that a placement allows. */
-  wished(placement: Placed['placement']): readonly SessionNode[] {
-    return placement?.node === undefined ? this.#nodes.all() : [this.#usable(placement.node)];
-  }
-
-  /**
-   * Chooses the node of something new.
-   * @throws AdapterError NO_CAPACITY, INVALID_REQUEST, NODE_DRAINING
-   */
-  choose(wish: Wish, except: ReadonlySet<string> = new Set()): SessionNode {
-    const { placement, key } = wish;
-    const left = this.wished(placement).filter(({ name }) => !except.has(name));
-    const node = choosePlace(left, { labels: placement?.labels, key, preferred: this.#nodes.own?.name });
-    if (!node) throw noCapacity(this.whyNone(placement));
-    return node;
-  }
-
-  /** @throws AdapterError INVALID_REQUEST, NODE_DRAINING */
-  #usable(name: string): SessionNode {
-    const node = this.#nodes.get(name);
-    if (node.isDraining) throw nodeDraining(name);
-    return node;
-  }
-
-  /** The node of a request that is about files or a machine, and names none: this one, or the only one. */
-  defaultNode({ name }: Pick<ReceivedRequest, 'name'>): SessionNode {
-    const all = this.#nodes.all();
-    const only = this.#nodes.own ?? all[0];
-    if (!only) throw noCapacity('no worker is registered at this gateway: shell-adapter nodes register adds one');
-    if (only.isHere || all.length === 1) return only;
-    const nodes = all.map((node) => node.name);
-    const message = `${name} is about one node: give session_id, or node: ${nodes.join(', ')}`;
-    throw new AdapterError('INVALID_REQUEST', message, { details: { field: 'node', nodes } });
-  }
-
-  /** Why none of the nodes that a placement allows can take anything. */
-  whyNone(placement: Placed['placement']): string {
-    const { length } = this.#nodes.all();
-    if (length === 0) return 'no worker is registered at this gateway: shell-adapter nodes register adds one';
-    const wish = placement ? ` with ${JSON.stringify(placement)}` : '';
-    return `none of ${length} ${this.#nodes.own ? 'nodes' : 'workers'}${wish} is connected, takes new work and has room`;
-  }
-}
+import type { Worker, Workers } from './workers.js';
 
 /** Most objects whose node is remembered. */
 const MAX_PLACES = 10_000;
 
-/** On which node the objects are whose ids clients have chosen: those that were used last. */
-class ObjectPlaces {
-  /** By owner and id, the one used last at the end. */
-  readonly #nodes = new Map<string, string>();
+const keyOf = (owner: string, id: string): string => `${owner}\0${id}`;
 
-  /** Notes the node of an object. */
-  note(owner: string, id: string, node: string): void {
-    const key = keyOf(owner, id);
-    this.#nodes.delete(key);
-    this.#nodes.set(key, node);
-    if (this.#nodes.size <= MAX_PLACES) return;
-    for (const oldest of this.#nodes.keys()) {
-      this.#nodes.delete(oldest);
-      break;
-    }
-  }
-
-  /** The node of an object; undefined when it is not known. */
-  find(owner: string, id: string): string | undefined {
-    const node = this.#nodes.get(keyOf(owner, id));
-    if (node !== undefined) this.note(owner, id, node);
-    return node;
-  }
+/** Fields of a request that say where it goes. */
+interface Placed {
+  readonly command_id?: string | undefined;
+  readonly call_id?: string | undefined;
+  readonly placement?: SessionRequest['placement'];
 }
 
-const keyOf = (owner: string, id: string): string => `${owner}\0${id}`;
+/** The id that the client has given to what a request begins; undefined when it has given none. */
+function ownIdOf({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>): string | undefined {
+  const { begins } = requests[name];
+  return begins === 'command_id' || begins === 'call_id' ? (request as Placed)[begins] : undefined;
+}
+
+/**
+ * A request that begins something has an id, so that it can be sent again: the field with it, unless it has one.
+ * @param nodeId `name-incarnation` of its node
+ */
+function newIdFor(
+  { name, request }: Pick<ReceivedRequest, 'name' | 'request'>,
+  nodeId: string | undefined,
+): object | undefined {
+  const { begins } = requests[name];
+  if (ownIdOf({ name, request }) !== undefined) return undefined;
+  if (begins === 'command_id') return { command_id: commandIdFrom(randomText(ID_BYTES), nodeId) };
+  return begins === 'call_id' ? { call_id: callIdFrom(randomBytes(ID_BYTES), nodeId) } : undefined;
+}
+
+/** Has the nodes of a request answer it; rejects with AdapterErrors only. */
+type Send = () => Promise<RoutedReply>;
+
+/** A command that is claimed before it is sent. */
+interface Claimed {
+  readonly commandId: string;
+  /** Where it runs, unless it was sent elsewhere before. */
+  readonly first: SessionNode;
+  readonly wish: PlacementRequest;
+}
+
+/** Has a node that is none of these begin something. */
+type Begin = (except: ReadonlySet<string>) => Promise<RoutedReply>;
+
+/**
+ * Begins something on another node when one has not begun it, unless the request names the node.
+ * @param nodeOf the node that has not, by its answer. What has an id may have run on one that cannot be reached
+ */
+function untilTaken(
+  wish: PlacementRequest,
+  begin: Begin,
+  nodeOf = wish.key === undefined ? unusedNode : refusingNode,
+): Send {
+  return async () => {
+    const refusing = new Set<string>();
+    for (;;) {
+      const answer = await begin(refusing);
+      const node = nodeOf(answer);
+      if (node === undefined || refusing.has(node) || wish.placement?.node !== undefined) return answer;
+      refusing.add(node);
+    }
+  };
+}
+
+/** The node that has refused a request since it is drained; undefined for other replies. */
+const refusingNode = (answer: RoutedReply): string | undefined => nodeIn(answer, ['NODE_DRAINING']);
+
+/** The same, and the node that a request was not sent to, since it cannot be connected to. */
+const unusedNode = (answer: RoutedReply): string | undefined => nodeIn(answer, ['NODE_DRAINING', 'NODE_UNREACHABLE']);
+
+function nodeIn({ reply }: RoutedReply, codes: readonly ErrorCode[]): string | undefined {
+  if (!('error' in reply) || !codes.includes(reply.error.code)) return undefined;
+  const { node } = (reply.error.details ?? {}) as { readonly node?: unknown };
+  return typeof node === 'string' ? node : undefined;
+}
+
+/** Says of a command that could not be sent now that it may have run: it was sent before. */
+function withEarlierTry(answer: RoutedReply): RoutedReply {
+  const { reply } = answer;
+  if (!('error' in reply) || reply.error.code !== 'NODE_UNREACHABLE') return answer;
+  const details = { ...(reply.error.details as object | undefined), maybe_executed: true };
+  const message = `${reply.error.message}; the command was sent there before, and may have been done`;
+  return { ...answer, reply: { error: { ...reply.error, message, details } } };
+}
+
+/** Says that another gateway may have run the same command: the registry could not be asked. */
+function withNoClaim(answer: RoutedReply): RoutedReply {
+  const { reply } = answer;
+  if ('error' in reply || !('warnings' in reply)) return answer;
+  const code: WarningCode = 'NO_CLAIM';
+  const message =
+    'the registry of the cluster does not answer: if the same command_id is sent to another node, the command may run twice';
+  return { ...answer, reply: { ...reply, warnings: [...(reply.warnings ?? []), { code, message }] } };
+}
 
 /** What all nodes share, where there is a registry. */
 export interface Shared {
@@ -117,16 +129,15 @@ export interface Shared {
 /** Finds the node of each request that this node receives from a client, and has it answered there. */
 export class Router {
   readonly #nodes: SessionNodes;
-  readonly #choice: NodeChoice;
   readonly #subscriptions: ClusterSubscriptions;
   readonly #relay: Relay;
   readonly #shared: Shared | undefined;
-  readonly #places = new ObjectPlaces();
+  /** The node of each object whose id its client has chosen, by owner and id: of those that were used last. */
+  readonly #places = new BoundedMap<string, string>(MAX_PLACES);
 
   constructor(nodes: SessionNodes, subscriptions: ClusterSubscriptions, relay: Relay, shared: Shared | undefined) {
     this.#shared = shared;
     this.#nodes = nodes;
-    this.#choice = new NodeChoice(nodes);
     this.#subscriptions = subscriptions;
     this.#relay = relay;
   }
@@ -148,7 +159,7 @@ export class Router {
       case 'named':
         return this.#to(this.#nodes.get(address.name), received);
       case 'only_worker':
-        return this.#to(this.#choice.defaultNode(received), received);
+        return this.#to(this.#nodes.defaultNode(received.name), received);
       case 'owner':
         return this.#toOwner(address.id, received);
       case 'all':
@@ -208,9 +219,9 @@ export class Router {
     if (shared && repeat === 'by_id' && id !== undefined)
       return this.#toClaimed(shared, received, this.#claimOf(shared, id, { placement, key }, earlier));
     const wish = { placement, key };
-    const first = earlier ?? this.#choice.choose(wish);
+    const first = earlier ?? this.#nodes.choose(wish);
     if (!begins) return this.#to(first, received);
-    return untilTaken(wish, (except) => this.#begin(this.#choice.next(first, wish, except), received));
+    return untilTaken(wish, (except) => this.#begin(this.#next(first, wish, except), received));
   }
 
   /** Content is sent once: to the node that had it before, if that takes something more. */
@@ -218,8 +229,8 @@ export class Router {
     const { repeatKey, caller } = received;
     const { id: owner } = caller.principal;
     const earlier = this.#earlierPlace(owner, repeatKey);
-    const node = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#choice.choose({});
-    if (repeatKey !== undefined) this.#places.note(owner, repeatKey, node.name);
+    const node = earlier && placeable([earlier], {}).length > 0 ? earlier : this.#nodes.choose({});
+    if (repeatKey !== undefined) this.#note(owner, repeatKey, node.name);
     return node.isHere ? undefined : () => this.#begin(node, received);
   }
 
@@ -229,9 +240,14 @@ export class Router {
   }
 
   /** All nodes agree by the claim; while it cannot be made by the id, as long as the nodes stay the same. */
-  #claimOf({ known }: Shared, commandId: string, { placement, key }: Wish, earlier: SessionNode | undefined): Claimed {
+  #claimOf(
+    { known }: Shared,
+    commandId: string,
+    { placement, key }: PlacementRequest,
+    earlier: SessionNode | undefined,
+  ): Claimed {
     const wish = known.isAvailable ? { placement } : { placement, key };
-    return { commandId, first: earlier ?? this.#choice.choose(wish), wish };
+    return { commandId, first: earlier ?? this.#nodes.choose(wish), wish };
   }
 
   /** Has a node answer something that is a part of its load meanwhile: until its answer, with what comes over HTTP. */
@@ -249,12 +265,12 @@ export class Router {
   }
 
   /** Opens a session where all nodes together have a place for it. */
-  #toReserved({ places }: Shared, received: ReceivedRequest, wish: Wish): Send {
+  #toReserved({ places }: Shared, received: ReceivedRequest, wish: PlacementRequest): Send {
     const { placement } = wish;
-    const all = this.#choice.wished(placement);
+    const all = this.#nodes.wished(placement);
     const { principal } = received.caller;
     const preferred = this.#nodes.own?.name;
-    const about = { labels: placement?.labels, preferred, principal, whyNone: () => this.#choice.whyNone(placement) };
+    const about = { labels: placement?.labels, preferred, principal, whyNone: () => this.#nodes.whyNone(placement) };
     const begin: Begin = (except) => {
       const nodes = all.filter(({ name }) => !except.has(name));
       return places.open({ ...about, nodes }, (node, id) => this.#begin(node, received, id));
@@ -266,7 +282,7 @@ export class Router {
   #toClaimed({ places, known }: Shared, received: ReceivedRequest, { commandId, first, wish }: Claimed): Send {
     const { principal } = received.caller;
     const begin: Begin = async (except) => {
-      const chosen = await connected(this.#choice.next(first, wish, except));
+      const chosen = await connected(this.#next(first, wish, except));
       const wanted = chosen.nodeId ?? chosen.name;
       const claimed = await places.claim(principal, commandId, wanted);
       const { nodeId, isFirst } = claimed ?? { nodeId: wanted, isFirst: false };
@@ -294,8 +310,19 @@ export class Router {
 
   /** Where this node has sent something of this id before; undefined when it has not, or that run of the node is over. */
   #earlierPlace(owner: string, id: string | undefined): SessionNode | undefined {
-    const node = id === undefined ? undefined : this.#places.find(owner, id);
-    return node === undefined ? undefined : this.#nodes.find(node);
+    const node = id === undefined ? undefined : this.#places.get(keyOf(owner, id));
+    if (id === undefined || node === undefined) return undefined;
+    this.#note(owner, id, node);
+    return this.#nodes.find(node);
+  }
+
+  #note(owner: string, id: string, node: string): void {
+    this.#places.set(keyOf(owner, id), node);
+  }
+
+  /** The first choice, or another one once that has refused. */
+  #next(first: SessionNode, wish: PlacementRequest, except: ReadonlySet<string>): SessionNode {
+    return except.size === 0 ? first : this.#nodes.choose(wish, except);
   }
 
   /** Has a node answer a request, and notes what is there. */
@@ -304,14 +331,73 @@ export class Router {
     const id = ownIdOf(received);
     // A node that was started again has none of what ran there.
     const place = node.nodeId ?? node.name;
-    if (id !== undefined) this.#places.note(principal.id, id, place);
+    if (id !== undefined) this.#note(principal.id, id, place);
     // Content is sent as it came.
     const fields = received.http ? undefined : newIdFor(received, node.nodeId);
     const answer = await this.#relay(node, received, { fields, reserved });
     const { command_id: commandId } = answer.reply as Placed;
     // A new id names the node, so that it is found without.
     const isNamed = fields !== undefined && node.nodeId !== undefined;
-    if (typeof commandId === 'string' && !isNamed) this.#places.note(principal.id, commandId, place);
+    if (typeof commandId === 'string' && !isNamed) this.#note(principal.id, commandId, place);
     return answer;
+  }
+}
+
+/**
+ * Routing where all workers are processes of this machine: one of them takes what is new, and what is about a file or
+ * the machine. The others keep what they have until it ends.
+ */
+export class OneMachine {
+  readonly #router: Router;
+  readonly #workers: Workers;
+  readonly #relay: Relay;
+
+  constructor(router: Router, workers: Workers, relay: Relay) {
+    this.#router = router;
+    this.#workers = workers;
+    this.#relay = relay;
+  }
+
+  /** As `Router.route`. */
+  readonly route: ClusterPort['route'] = (received) => {
+    const { name, request } = received;
+    if (name === 'daemon_status') return () => this.#status(received);
+    const address = addressOf(name, request);
+    const worker = this.#taking;
+    const namesNone = address.to === 'machine' || address.to === 'all';
+    const isAny = address.to === 'only_worker' || (namesNone && requests[name].isShared === true);
+    if (isAny && worker) return () => this.#router.ask(worker, received);
+    const isRepeated = address.to === 'place' && ownIdOf(received) !== undefined;
+    return isRepeated ? this.#oldestFirst(received) : this.#router.route(received);
+  };
+
+  get #taking(): Worker | undefined {
+    return this.#workers.all().find(({ isLive, isDraining }) => isLive && !isDraining);
+  }
+
+  /** A worker that takes nothing new still answers a command that it knows. */
+  #oldestFirst(received: ReceivedRequest): Send | undefined {
+    const retired = this.#workers.all().filter(({ isLive, isDraining }) => isLive && isDraining);
+    if (retired.length === 0) return this.#router.route(received);
+    return async () => {
+      for (const worker of retired) {
+        const routed = await this.#router.ask(worker, received);
+        if (refusingNode(routed) === undefined) return routed;
+      }
+      const send = this.#router.route(received);
+      return send ? send() : { reply: await received.answerHere(), isRecorded: false };
+    };
+  }
+
+  /** The status of this daemon with what its workers run. One that does not answer counts as one that runs nothing. */
+  async #status(received: ReceivedRequest): Promise<RoutedReply> {
+    const own = (await received.answerHere()) as Answer<'daemon_status'>;
+    const live = this.#workers.all().filter(({ isLive }) => isLive);
+    const replies = await Promise.all(live.map((worker) => this.#relay(worker, received)));
+    const answers = replies.flatMap(({ reply }) => ('error' in reply ? [] : [reply as Answer<'daemon_status'>]));
+    const sum = (field: 'sessions' | 'running_commands') => answers.reduce((all, answer) => all + answer[field], 0);
+    if ('error' in own) return { reply: own, isRecorded: false };
+    const reply = { ...own, sessions: sum('sessions'), running_commands: sum('running_commands') };
+    return { reply, isRecorded: false };
   }
 }
