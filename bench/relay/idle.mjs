@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { dial } from '../../dist/cluster/links/dial.js';
+import { dial } from '../../dist/cluster/dial.js';
 import { LINK_VERSION } from '../../dist/core/cluster/link-messages.js';
 import { LinkSecret } from '../../dist/services/access/dashboard-links.js';
 import { startPair } from './pair.mjs';

@@ -6,8 +6,8 @@ import type { ClusterPort, HeldCounts, NodesPort } from '../services/cluster-por
 import type { Caller, Connections, EventSink } from '../services/registry/caller.js';
 import { noCapacity, nodeUnreachable } from './failures.js';
 import { KnownWorkers } from './known-workers.js';
-import type { LinkedCaller } from './links/link-types.js';
-import type { Link } from './links/link.js';
+import type { LinkedCaller } from './link-clients.js';
+import type { Link } from './link.js';
 import { Membership, obstacleOf } from './membership.js';
 import { describeSelf, drainingObstacle, type NodeWork, ownSessionNode } from './own-work.js';
 import { makeRelay, type RelayRecorders } from './relay.js';

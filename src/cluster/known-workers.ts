@@ -14,7 +14,7 @@ import {
   type RegistryView,
 } from './registry/registry.js';
 import { rendezvous } from './placement.js';
-import type { LinkedNode } from './links/link-types.js';
+import type { LinkedNode } from './link.js';
 import type { Worker, Workers } from './workers.js';
 
 /** Longest wait for the first connections to workers that have come, in milliseconds. */

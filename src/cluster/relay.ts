@@ -6,7 +6,7 @@ import type { TraceCarrier, Traces } from '../core/traces.js';
 import { REQUEST_FACTS } from '../core/protocol/request-facts.js';
 import type { ForwardedAnswer } from '../services/http-exchange.js';
 import type { HttpRequest, ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
-import type { LinkReply } from './links/link-types.js';
+import type { LinkReply } from './link-clients.js';
 import type { SessionNode } from './placement.js';
 import type { Worker } from './workers.js';
 

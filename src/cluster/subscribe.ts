@@ -4,7 +4,7 @@ import type { EventName } from '../core/protocol/results.js';
 import { Deferred } from '../engine/system/promises.js';
 import type { ReceivedRequest, RoutedReply } from '../services/cluster-port.js';
 import type { EventSink } from '../services/registry/caller.js';
-import type { LinkedCaller } from './links/link-types.js';
+import type { LinkedCaller } from './link-clients.js';
 import type { Worker } from './workers.js';
 
 /** Topics about the machine and the log of the node that the client is connected to. */

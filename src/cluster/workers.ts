@@ -4,10 +4,9 @@ import type { Log } from '../core/log.js';
 import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import type { LinkSecret } from '../services/access/dashboard-links.js';
 import { unknownNode } from './failures.js';
-import { dial, type LinkTls } from './links/dial.js';
-import { Link } from './links/link.js';
-import { LinkedHttp } from './links/linked-http.js';
-import type { LinkedCaller, LinkedNode, LinkState } from './links/link-types.js';
+import { dial, LinkedHttp, type LinkTls } from './dial.js';
+import type { LinkedCaller } from './link-clients.js';
+import { Link, type LinkedNode, type LinkState } from './link.js';
 import type { PlacementNode } from './placement.js';
 import type { NodeRole, RegisteredWorker } from './registry/registry.js';
 

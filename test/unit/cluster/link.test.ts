@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { DialError } from '../../../src/cluster/links/dial.js';
+import { DialError } from '../../../src/cluster/dial.js';
 
 import {
   IDLE_MS,

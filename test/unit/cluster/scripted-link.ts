@@ -2,9 +2,9 @@ import { EventEmitter, once } from 'node:events';
 
 import { vi } from 'vitest';
 
-import { DialError, type Dialled } from '../../../src/cluster/links/dial.js';
-import { Link } from '../../../src/cluster/links/link.js';
-import type { LinkedCaller, LinkedNode, LinkOptions, LinkRequest } from '../../../src/cluster/links/link-types.js';
+import { DialError, type Dialled } from '../../../src/cluster/dial.js';
+import type { LinkedCaller, LinkRequest } from '../../../src/cluster/link-clients.js';
+import { Link, type LinkedNode, type LinkOptions } from '../../../src/cluster/link.js';
 import { LINK_VERSION } from '../../../src/core/cluster/link-messages.js';
 
 /** Time without use after which a link is closed, in milliseconds. */

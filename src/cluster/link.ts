@@ -2,24 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Socket } from 'socket.io-client';
 
-import { announced, heldMessage, load as loadSchema } from '../../core/cluster/link-messages.js';
-import { nodeIdFrom } from '../../core/cluster/address.js';
-import { Deferred } from '../../engine/system/promises.js';
-import type { Caller, EventSink } from '../../services/registry/caller.js';
-import type { HeldSession } from '../../services/sessions/session-description.js';
-import { nodeLost, nodeUnreachable } from '../failures.js';
+import { heldMessage, load as loadSchema, type NodeLoad } from '../core/cluster/link-messages.js';
+import { nodeIdFrom } from '../core/cluster/address.js';
+import type { Log } from '../core/log.js';
+import { Deferred } from '../engine/system/promises.js';
+import type { EventSink } from '../services/registry/caller.js';
+import type { HeldSession } from '../services/sessions/session-description.js';
 import { DialError, type Dialled } from './dial.js';
-import { type LinkClient, LinkClients } from './link-clients.js';
-import {
-  type LinkedCaller,
-  type LinkedNode,
-  type LinkOptions,
-  type LinkReply,
-  type LinkRequest,
-  type LinkState,
-  LinkUse,
-  type OpenLink,
-} from './link-types.js';
+import { nodeUnreachable } from './failures.js';
+import { LinkClients, type LinkedCaller, type LinkReply, type LinkRequest, PendingRequests } from './link-clients.js';
 
 /** First and longest pause between two attempts to connect, in milliseconds. */
 const FIRST_MS = 5;
@@ -36,116 +27,99 @@ type Status =
   | { readonly state: 'resting' }
   | { readonly state: 'suspect' | 'lost'; readonly problem: string };
 
-/** A request without an answer yet. All have the same fields from the start: there is one for each relayed command. */
-class Pending {
-  readonly request: LinkRequest;
-  /** `name-incarnation` of the worker that it is for; undefined before the first connection. */
-  readonly run: string | undefined;
-  readonly resolve: (reply: LinkReply) => void;
-  /** Whether it was sent, so that it may have been done. */
-  isSent = false;
-  /** Its client, once it was sent; undefined for one without events. */
-  client: LinkClient | undefined = undefined;
-  /** Since when it has waited for a connection, on the clock of `performance.now`. */
-  waitsSince = performance.now();
+/**
+ * `live`: connected. `resting`: not, since it is not needed. `suspect`: not, but it may come back. `lost`: what ran there
+ * counts as lost.
+ */
+export type LinkState = 'live' | 'resting' | 'suspect' | 'lost';
 
-  constructor(request: LinkRequest, run: string | undefined, resolve: (reply: LinkReply) => void) {
-    this.request = request;
-    this.run = run;
-    this.resolve = resolve;
-  }
-}
-
-/** The requests of a link that have no answer yet. */
-class PendingRequests {
+export interface LinkOptions {
   /** Name of the worker. */
-  readonly #node: string;
-  readonly #ownNode: string;
-  readonly #clients: LinkClients;
-  readonly #pending = new Set<Pending>();
-
-  constructor(node: string, ownNode: string, clients: LinkClients) {
-    this.#node = node;
-    this.#ownNode = ownNode;
-    this.#clients = clients;
-  }
-
-  /** How many there are. */
-  get size(): number {
-    return this.#pending.size;
-  }
-
-  /**
-   * Adds a request; gives its answer, and never rejects.
-   * @param socket over which it is sent; undefined while there is no connection
-   * @param run `name-incarnation` of the worker, as far as it is known
-   */
-  add(request: LinkRequest, socket: Socket | undefined, run: string | undefined): Promise<LinkReply> {
-    return new Promise((resolve) => {
-      const pending = new Pending(request, run, resolve);
-      this.#pending.add(pending);
-      if (socket) this.#send(socket, pending);
-    });
-  }
-
-  /** Sends all of them over a new connection. Those for an earlier run of the worker fail: another one has nothing of it. */
-  sendAll(socket: Socket, run: string | undefined): void {
-    for (const pending of this.#pending)
-      if (pending.run === undefined || pending.run === run) this.#send(socket, pending);
-      else this.#fail(pending, 'it was started again');
-  }
-
-  /** Fails those that were sent over a connection that has broken, and must not be sent again. The others wait from now on. */
-  detach(why: string): void {
-    for (const pending of this.#pending) {
-      pending.waitsSince = performance.now();
-      if (pending.isSent && pending.request.repeat === 'never') this.#fail(pending, why);
-    }
-  }
-
-  /**
-   * Fails those that have waited for a connection so long.
-   * @param ms by default any time
-   */
-  fail(why: string, ms = 0): void {
-    const latest = performance.now() - ms;
-    for (const pending of this.#pending) if (pending.waitsSince <= latest) this.#fail(pending, why);
-  }
-
-  #fail(pending: Pending, why: string): void {
-    const { isSent, request } = pending;
-    const error = isSent ? nodeLost(this.#node, request.repeat, why) : nodeUnreachable(this.#node, why);
-    this.#settle(pending, { error: error.toBody() });
-  }
-
-  #send(socket: Socket, pending: Pending): void {
-    const { name, payload, caller, trace, reserved } = pending.request;
-    pending.isSent = true;
-    const client = hasSink(caller) ? this.#clients.announce(caller, socket, this.#ownNode) : undefined;
-    pending.client = client;
-    // What is undefined is not sent.
-    const about = client ? undefined : { principal: announced(caller.principal, this.#ownNode), from: caller.from };
-    const message = { client: caller.sink?.id, caller: about, name, payload, trace, reserved };
-    socket.emit('request', message, (reply: LinkReply) => {
-      this.#settle(pending, reply);
-    });
-  }
-
-  #settle(pending: Pending, reply: LinkReply): void {
-    if (!this.#pending.delete(pending)) return;
-    const { client, request, resolve } = pending;
-    if (!client) {
-      resolve(reply);
-      return;
-    }
-    client.reply(() => {
-      if (!('error' in reply)) this.#clients.note(client, request, reply);
-      resolve(reply);
-    });
-  }
+  readonly node: string;
+  /** Name of this node. */
+  readonly ownNode: string;
+  readonly dial: (signal: AbortSignal) => Promise<Dialled>;
+  readonly leaseMs: number;
+  /** Whether a run of the worker, by its `name-incarnation`, has a lease: it lives, though it cannot be reached from here. */
+  readonly hasLease: (nodeId: string) => boolean;
+  /** Clients that the worker has to know before they make a request. */
+  readonly audience: () => readonly LinkedCaller[];
+  /** Time without use after which a connection is closed, in milliseconds. */
+  readonly idleMs: number;
+  /** See `Link.setLease`. */
+  readonly leased: LinkedNode | undefined;
+  /** Called when the worker has been connected, or is lost. */
+  readonly onChange: () => void;
+  /** Called when a worker that was connected is lost, unless it was removed. */
+  readonly onLost: () => void;
+  readonly log: Log;
 }
 
-const hasSink = (caller: Caller): caller is LinkedCaller => caller.sink !== undefined;
+/** An open connection to a worker. */
+export interface OpenLink {
+  readonly socket: Socket;
+  /** Aborted when it breaks; the reason says why. */
+  readonly broken: AbortSignal;
+}
+
+/** What the worker has said of itself, to this node or in the registry. */
+export interface LinkedNode extends Pick<Dialled['welcome'], 'version' | 'instance_id' | 'labels'> {
+  /** `name-incarnation`. */
+  readonly id: string;
+  readonly load: NodeLoad;
+}
+
+/** Looks in the time after which a link is idle. */
+const LOOKS = 4;
+
+/** Whether a link is used, and since when it is not. */
+export class LinkUse {
+  readonly #idleMs: number;
+  readonly #onIdle: () => void;
+  #users = 0;
+  #usedAt = -Infinity;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param onIdle called when the link was not used for the time, and again while that stays so */
+  constructor(idleMs: number, onIdle: () => void) {
+    this.#idleMs = idleMs;
+    this.#onIdle = onIdle;
+  }
+
+  /** Notes a use that is over. */
+  touch(): void {
+    this.#usedAt = performance.now();
+  }
+
+  /** Notes a use until the function that is returned is called. */
+  begin(): () => void {
+    this.#users += 1;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#users -= 1;
+      this.touch();
+    };
+  }
+
+  /** Begins to look at the link. */
+  watch(): void {
+    this.touch();
+    this.#timer ??= setInterval(this.#look, this.#idleMs / LOOKS).unref();
+  }
+
+  /** Ends that. */
+  rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #look = (): void => {
+    if (this.#users > 0) this.touch();
+    else if (performance.now() - this.#usedAt >= this.#idleMs) this.#onIdle();
+  };
+}
 
 /**
  * The connection to one worker. It is made again when it breaks: requests that may be sent again are, and clients follow

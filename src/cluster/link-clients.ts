@@ -1,12 +1,33 @@
 import type { Socket } from 'socket.io-client';
 
-import { Receipts } from '../../core/cluster/credit.js';
-import { announced, eventMessage } from '../../core/cluster/link-messages.js';
-import type { Log } from '../../core/log.js';
-import { type RequestName, requests } from '../../core/protocol/requests.js';
-import type { EventName, EventPayload, SessionEndReason } from '../../core/protocol/results.js';
-import type { EventSink } from '../../services/registry/caller.js';
-import type { LinkedCaller, LinkReply, LinkRequest } from './link-types.js';
+import { Receipts } from '../core/cluster/credit.js';
+import { announced, eventMessage } from '../core/cluster/link-messages.js';
+import type { ErrorBody } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { Repeat } from '../core/protocol/define-requests.js';
+import { type Answer, type RequestName, requests } from '../core/protocol/requests.js';
+import type { EventName, EventPayload, SessionEndReason } from '../core/protocol/results.js';
+import type { TraceCarrier } from '../core/traces.js';
+import type { Caller, EventSink } from '../services/registry/caller.js';
+import { nodeLost, nodeUnreachable } from './failures.js';
+
+/** A reply of a node. */
+export type LinkReply = Answer<RequestName> | { readonly error: ErrorBody };
+
+/** A client that events can be sent to. */
+export type LinkedCaller = Caller & { readonly sink: EventSink };
+
+/** A request that is sent over a link. */
+export interface LinkRequest {
+  readonly name: RequestName;
+  readonly payload: unknown;
+  readonly caller: Caller;
+  readonly repeat: Repeat;
+  /** The trace that it belongs to on the worker. */
+  readonly trace?: TraceCarrier | undefined;
+  /** Id that was reserved for the session that it opens. */
+  readonly reserved?: string | undefined;
+}
 
 /** A client gets no credit while its own connection has more unsent bytes than this. */
 const MAX_UNSENT_BYTES = 128 * 1024;
@@ -43,7 +64,7 @@ interface Entry {
 }
 
 /** A client of this node on one link: what it follows there, and the flow of its events. */
-export class LinkClient {
+class LinkClient {
   readonly caller: LinkedCaller;
   /** Sessions whose events it gets, by id: those that it has opened, attached to, or streams a command of. */
   readonly sessions = new Map<string, FollowedSession>();
@@ -337,3 +358,114 @@ function closedFrom(
   const reason = (details['reason'] ?? 'failed') as SessionEndReason;
   return { session_id, reason, detail: typeof details['detail'] === 'string' ? details['detail'] : message };
 }
+
+/** A request without an answer yet. All have the same fields from the start: there is one for each relayed command. */
+class Pending {
+  readonly request: LinkRequest;
+  /** `name-incarnation` of the worker that it is for; undefined before the first connection. */
+  readonly run: string | undefined;
+  readonly resolve: (reply: LinkReply) => void;
+  /** Whether it was sent, so that it may have been done. */
+  isSent = false;
+  /** Its client, once it was sent; undefined for one without events. */
+  client: LinkClient | undefined = undefined;
+  /** Since when it has waited for a connection, on the clock of `performance.now`. */
+  waitsSince = performance.now();
+
+  constructor(request: LinkRequest, run: string | undefined, resolve: (reply: LinkReply) => void) {
+    this.request = request;
+    this.run = run;
+    this.resolve = resolve;
+  }
+}
+
+/** The requests of a link that have no answer yet. */
+export class PendingRequests {
+  /** Name of the worker. */
+  readonly #node: string;
+  readonly #ownNode: string;
+  readonly #clients: LinkClients;
+  readonly #pending = new Set<Pending>();
+
+  constructor(node: string, ownNode: string, clients: LinkClients) {
+    this.#node = node;
+    this.#ownNode = ownNode;
+    this.#clients = clients;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /**
+   * Adds a request; gives its answer, and never rejects.
+   * @param socket over which it is sent; undefined while there is no connection
+   * @param run `name-incarnation` of the worker, as far as it is known
+   */
+  add(request: LinkRequest, socket: Socket | undefined, run: string | undefined): Promise<LinkReply> {
+    return new Promise((resolve) => {
+      const pending = new Pending(request, run, resolve);
+      this.#pending.add(pending);
+      if (socket) this.#send(socket, pending);
+    });
+  }
+
+  /** Sends all of them over a new connection. Those for an earlier run of the worker fail: another one has nothing of it. */
+  sendAll(socket: Socket, run: string | undefined): void {
+    for (const pending of this.#pending)
+      if (pending.run === undefined || pending.run === run) this.#send(socket, pending);
+      else this.#fail(pending, 'it was started again');
+  }
+
+  /** Fails those that were sent over a connection that has broken, and must not be sent again. The others wait from now on. */
+  detach(why: string): void {
+    for (const pending of this.#pending) {
+      pending.waitsSince = performance.now();
+      if (pending.isSent && pending.request.repeat === 'never') this.#fail(pending, why);
+    }
+  }
+
+  /**
+   * Fails those that have waited for a connection so long.
+   * @param ms by default any time
+   */
+  fail(why: string, ms = 0): void {
+    const latest = performance.now() - ms;
+    for (const pending of this.#pending) if (pending.waitsSince <= latest) this.#fail(pending, why);
+  }
+
+  #fail(pending: Pending, why: string): void {
+    const { isSent, request } = pending;
+    const error = isSent ? nodeLost(this.#node, request.repeat, why) : nodeUnreachable(this.#node, why);
+    this.#settle(pending, { error: error.toBody() });
+  }
+
+  #send(socket: Socket, pending: Pending): void {
+    const { name, payload, caller, trace, reserved } = pending.request;
+    pending.isSent = true;
+    const client = hasSink(caller) ? this.#clients.announce(caller, socket, this.#ownNode) : undefined;
+    pending.client = client;
+    // What is undefined is not sent.
+    const about = client ? undefined : { principal: announced(caller.principal, this.#ownNode), from: caller.from };
+    const message = { client: caller.sink?.id, caller: about, name, payload, trace, reserved };
+    socket.emit('request', message, (reply: LinkReply) => {
+      this.#settle(pending, reply);
+    });
+  }
+
+  #settle(pending: Pending, reply: LinkReply): void {
+    if (!this.#pending.delete(pending)) return;
+    const { client, request, resolve } = pending;
+    if (!client) {
+      resolve(reply);
+      return;
+    }
+    client.reply(() => {
+      if (!('error' in reply)) this.#clients.note(client, request, reply);
+      resolve(reply);
+    });
+  }
+}
+
+const hasSink = (caller: Caller): caller is LinkedCaller => caller.sink !== undefined;
