@@ -24,8 +24,13 @@ const AWAY_TOO_LONG = 'it has not come back within the lease';
 /** How the worker is, as the link to it sees it. `broken` is aborted with the connection. */
 type Status =
   | { readonly state: 'live'; readonly socket: Socket; readonly broken: AbortController }
-  | { readonly state: 'resting' }
-  | { readonly state: 'suspect' | 'lost'; readonly problem: string };
+  /** `wanted` is resolved when the connection is needed, `woken` after the attempt to connect that follows. */
+  | { readonly state: 'resting'; readonly wanted: Deferred<void>; readonly woken: Deferred<void> }
+  /** `timer` ends with the lease of the worker; undefined while the link is closed for ever. */
+  | { readonly state: 'suspect'; readonly problem: string; readonly timer: NodeJS.Timeout | undefined }
+  | { readonly state: 'lost'; readonly problem: string };
+
+const resting = (): Status => ({ state: 'resting', wanted: new Deferred(), woken: new Deferred() });
 
 /**
  * `live`: connected. `resting`: not, since it is not needed. `suspect`: not, but it may come back. `lost`: what ran there
@@ -133,15 +138,11 @@ export class Link implements AsyncDisposable {
   readonly #pending: PendingRequests;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  #status: Status = { state: 'suspect', problem: 'it has not been connected to yet' };
+  #status: Status = { state: 'suspect', problem: 'it has not been connected to yet', timer: undefined };
   #known: LinkedNode | undefined;
   #leased: LinkedNode | undefined;
-  #leaseTimer: NodeJS.Timeout | undefined;
   #seenAt: Date | undefined;
   readonly #use: LinkUse;
-  /** Resolved when a link that rests is needed, and after the attempt to connect that follows. */
-  #wanted = new Deferred<void>();
-  #woken = new Deferred<void>();
   readonly #attempted = new Deferred<void>();
   /** Resolves after the first attempt to connect, or when none is needed. */
   readonly attempted = this.#attempted.promise;
@@ -154,8 +155,8 @@ export class Link implements AsyncDisposable {
       if (this.#mayRest) this.#rest();
     });
     this.setLease(options.leased);
-    if (this.#mayRest) this.#enter({ state: 'resting' });
-    else this.#startLease(options.leaseMs);
+    if (this.#mayRest) this.#enter(resting());
+    else this.#suspect('it has not been connected to yet', options.leaseMs);
     this.#running = this.#keepConnected();
   }
 
@@ -193,15 +194,14 @@ export class Link implements AsyncDisposable {
   setLease(leased: LinkedNode | undefined): void {
     this.#leased = leased;
     if (leased) this.#noteSeen();
-    if (this.state !== 'resting') return;
-    if (leased) this.#known = leased;
-    else this.#wanted.resolve();
+    if (this.state === 'resting' && leased) this.#known = leased;
+    else if (!leased) this.#want();
   }
 
   /** The connection, after an attempt to make it if the link rests; undefined when there is none. */
   async connect(): Promise<OpenLink | undefined> {
-    this.#wanted.resolve();
-    if (this.state === 'resting') await this.#woken.promise;
+    this.#want();
+    if (this.#status.state === 'resting') await this.#status.woken.promise;
     return this.open;
   }
 
@@ -216,7 +216,7 @@ export class Link implements AsyncDisposable {
       return Promise.resolve({ error: nodeUnreachable(this.#options.node, this.#status.problem).toBody() });
     this.#use.touch();
     const { open } = this;
-    if (!open) this.#wanted.resolve();
+    if (!open) this.#want();
     return this.#pending.add(request, open?.socket, this.known?.id);
   }
 
@@ -224,7 +224,7 @@ export class Link implements AsyncDisposable {
   announce(caller: LinkedCaller): void {
     const { open } = this;
     if (open) this.#clients.announce(caller, open.socket, this.#options.ownNode);
-    else this.#wanted.resolve();
+    else this.#want();
   }
 
   /** Ends what belongs to a connection. */
@@ -235,7 +235,7 @@ export class Link implements AsyncDisposable {
   /** Tells the worker that the access of a principal has ended. */
   endAccess(principal: string): void {
     this.#clients.endAccess(principal, this.open?.socket);
-    this.#wanted.resolve();
+    this.#want();
   }
 
   /** Has the worker take no new sessions, or take them again; returns false without a connection. */
@@ -253,7 +253,7 @@ export class Link implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     this.#use.rest();
-    this.#wanted.resolve();
+    this.#want();
     this.open?.socket.disconnect();
     await this.#running;
     this.#lose('it was removed from the nodes, or this node is being stopped');
@@ -273,7 +273,7 @@ export class Link implements AsyncDisposable {
     const { signal } = this.#closing;
     let pauseMs = FIRST_MS;
     for (;;) {
-      if (this.state === 'resting') await this.#wanted.promise;
+      if (this.#status.state === 'resting') await this.#status.wanted.promise;
       if (signal.aborted) break;
       const lastedMs = await this.#connectOnce(signal);
       // After one that has lasted the next attempt needs no pause, and later ones the shortest.
@@ -285,7 +285,6 @@ export class Link implements AsyncDisposable {
       this.#attempted.resolve();
     }
     this.#attempted.resolve();
-    this.#woken.resolve();
   }
 
   /** Connects, and serves the connection until its end; gives the time for which it lasted, in milliseconds. */
@@ -302,13 +301,13 @@ export class Link implements AsyncDisposable {
   }
 
   #noteFailure(error: unknown): void {
-    this.#woken.resolve();
     if (this.#closing.signal.aborted) return;
     const { message } = error as Error;
     const isNew = message !== this.problem;
     // A link that rests counted as live; what has waited for it can go elsewhere.
     if (this.state === 'resting') this.#pending.fail(message);
-    this.#enter({ state: this.state === 'lost' ? 'lost' : 'suspect', problem: message });
+    if (this.state === 'lost') this.#enter({ state: 'lost', problem: message });
+    else this.#suspect(message, this.#options.leaseMs);
     if (isNew) this.#options.log.warn('a node cannot be connected to', { node: this.#options.node, why: message });
     // Nothing listens there any more: what ran there is gone.
     if (error instanceof DialError && error.isRefused && this.known) this.#lose(message);
@@ -344,7 +343,7 @@ export class Link implements AsyncDisposable {
 
   #break(why: string): void {
     const { node, log } = this.#options;
-    this.#enter({ state: 'suspect', problem: `the connection was lost: ${why}` }, why);
+    this.#suspect(`the connection was lost: ${why}`, this.#options.leaseMs, why);
     if (this.#closing.signal.aborted) return;
     log.warn('the connection to a node has broken', { node, why });
     this.#clients.detached();
@@ -360,7 +359,7 @@ export class Link implements AsyncDisposable {
   /** Closes the connection. */
   #rest(): void {
     const { open } = this;
-    this.#enter({ state: 'resting' }, 'the connection was not needed');
+    this.#enter(resting(), 'the connection was not needed');
     open?.socket.disconnect();
     this.#options.log.info('the connection to a node is closed: it is not needed', { node: this.#options.node });
   }
@@ -377,40 +376,47 @@ export class Link implements AsyncDisposable {
     this.#options.onChange();
   }
 
+  /** Has a link that rests connect. */
+  #want(): void {
+    if (this.#status.state === 'resting') this.#status.wanted.resolve();
+  }
+
   /**
-   * Enters a state, with the timers that belong to it: all that changes the state comes here.
+   * There is no connection, though one is needed: the worker is lost after its lease.
+   * @param leaseMs what is left of it, unless it is running out already
+   * @param why the connection that there was has ended
+   */
+  #suspect(problem: string, leaseMs: number, why?: string): void {
+    const running = this.#status.state === 'suspect' ? this.#status.timer : undefined;
+    const isClosing = this.#closing.signal.aborted;
+    const timer = running ?? (isClosing ? undefined : setTimeout(this.#onLeaseEnd, leaseMs).unref());
+    this.#enter({ state: 'suspect', problem, timer }, why);
+  }
+
+  /**
+   * Enters a state, and ends what belongs to the one before: all that changes the state comes here.
    * @param why the connection that there was has ended
    */
   #enter(status: Status, why = ''): void {
     const before = this.#status;
     this.#status = status;
-    if (before.state === 'live') {
-      this.#use.rest();
-      before.broken.abort(new Error(why));
-    }
-    switch (status.state) {
+    switch (before.state) {
       case 'live':
-        clearTimeout(this.#leaseTimer);
-        this.#use.watch();
-        this.#attempted.resolve();
-        this.#woken.resolve();
-        return;
+        this.#use.rest();
+        before.broken.abort(new Error(why));
+        break;
       case 'resting':
-        this.#known = this.#leased;
-        this.#wanted = new Deferred();
-        this.#woken = new Deferred();
-        this.#attempted.resolve();
-        return;
+        before.woken.resolve();
+        break;
       case 'suspect':
-        if (before.state !== 'suspect' && !this.#closing.signal.aborted) this.#startLease(this.#options.leaseMs);
-        return;
+        if (status.state !== 'suspect') clearTimeout(before.timer);
+        break;
       case 'lost':
-        clearTimeout(this.#leaseTimer);
+        break;
     }
-  }
-
-  #startLease(ms: number): void {
-    this.#leaseTimer = setTimeout(this.#onLeaseEnd, ms).unref();
+    if (status.state === 'live') this.#use.watch();
+    if (status.state === 'resting') this.#known = this.#leased;
+    if (status.state === 'live' || status.state === 'resting') this.#attempted.resolve();
   }
 
   /** The worker has been away for too long. One with a lease in the registry runs, and its sessions with it. */
@@ -422,7 +428,9 @@ export class Link implements AsyncDisposable {
     }
     // What waits for it has waited long enough.
     this.#pending.fail(AWAY_TOO_LONG, leaseMs);
-    this.#startLease(leaseMs / CHECKS_PER_LEASE);
+    if (this.#status.state !== 'suspect') return;
+    const timer = setTimeout(this.#onLeaseEnd, leaseMs / CHECKS_PER_LEASE).unref();
+    this.#enter({ ...this.#status, timer });
   };
 
   readonly #noteSeen = (): void => {
