@@ -12,7 +12,7 @@ import type {
   CompletionAnswer,
   CompletionRequest,
 } from '../core/openai/completion-request.js';
-import { isRepeated, openAiFailure, unknownModel } from '../core/openai/failure.js';
+import { unknownModel } from '../core/openai/failure.js';
 import { parseResponsesRequest, ResponsesEncoder } from '../core/openai/responses.js';
 import { assertPermitted } from '../core/protocol/permissions.js';
 import type { TraceCarrier } from '../core/traces.js';
@@ -23,7 +23,14 @@ import type { Services } from '../services/services.js';
 import { asNewWork } from './dispatch.js';
 import type { Admitted, HttpAuthentication } from './http/authentication.js';
 import { EventStream } from './http/event-stream.js';
-import { goneSignal, rawRequest, sendForwarded, traceIn } from './http/http-requests.js';
+import {
+  goneSignal,
+  openAiErrorAnswer,
+  rawRequest,
+  sendErrorAnswer,
+  sendForwarded,
+  traceIn,
+} from './http/http-requests.js';
 
 /** One of OpenAI's two interfaces for completions. */
 interface Api {
@@ -161,7 +168,7 @@ export class OpenAiEndpoint {
       wanted,
       models.map(({ id }) => id),
     );
-    return reply.code(404).header('x-should-retry', 'false').send(openAiFailure(error).body);
+    return sendErrorAnswer(reply, { ...openAiErrorAnswer(error), status: 404 });
   }
 
   async #complete(api: Api, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -226,7 +233,7 @@ export class OpenAiEndpoint {
     }
     if (!stream.hasBegun) send({ type: 'begun' });
     ended.catch((thrown: unknown) => {
-      const { error } = openAiFailure(this.#known(thrown)).body;
+      const { error } = openAiErrorAnswer(this.#known(thrown)).body;
       send({ type: 'failed', error: this.#services.secrets.value(error) });
       stream.end(false);
     });
@@ -238,12 +245,8 @@ export class OpenAiEndpoint {
     _request: FastifyRequest,
     reply: FastifyReply,
   ): void => {
-    const known = this.#known(error);
-    const { status, body, retryAfterSeconds } = openAiFailure(known);
-    if (isRepeated(known)) reply.header('x-retry-suppressed', 'true');
-    if (retryAfterSeconds === undefined) reply.header('x-should-retry', 'false');
-    else reply.header('retry-after', String(retryAfterSeconds));
-    reply.header('cache-control', 'no-store').code(status).send(this.#services.secrets.value(body));
+    const answer = openAiErrorAnswer(this.#known(error));
+    sendErrorAnswer(reply, { ...answer, body: this.#services.secrets.value(answer.body) });
   };
 
   /** Converts an error for clients: details of internal errors are only logged. */

@@ -3,7 +3,9 @@ import type { Duplex } from 'node:stream';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { ErrorDetails } from '../../core/errors.js';
+import { statusOf } from '../../core/error-catalogue.js';
+import type { AdapterError, ErrorBody } from '../../core/errors.js';
+import { isRepeated, openAiFailure } from '../../core/openai/failure.js';
 import type { TraceCarrier } from '../../core/traces.js';
 import type { HttpRequest } from '../../services/cluster-port.js';
 import type { ForwardedAnswer } from '../../services/http-exchange.js';
@@ -79,14 +81,41 @@ export class PatientRequests {
 export const traceIn = ({ traceparent, tracestate }: IncomingHttpHeaders): TraceCarrier | undefined =>
   traceparent === undefined ? undefined : { traceparent, tracestate };
 
-/**
- * Returns the value of the header `Retry-After` for an error that says when to try again; undefined for others. In whole
- * seconds, as RFC 9110, 10.2.3 has it.
- */
-export function retryAfterOf({ details }: { readonly details?: ErrorDetails | undefined }): string | undefined {
-  const ms = details?.['retry_after_ms'];
-  return typeof ms === 'number' ? String(Math.max(1, Math.ceil(ms / 1000))) : undefined;
+/** An error as the answer to a request over HTTP, with the headers that say what a client does next. */
+export interface ErrorAnswer<Body = { readonly error: ErrorBody }> {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
 }
+
+/** The answer to a request that has failed, in the shape of the protocol. */
+export function errorAnswer(error: ErrorBody): ErrorAnswer {
+  const { code, details } = error;
+  const ms = details?.['retry_after_ms'];
+  const headers = {
+    'cache-control': 'no-store',
+    // RFC 9110, 11.6.1: an answer of the status 401 has it.
+    ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer' }),
+    // RFC 9110, 10.2.3: in whole seconds.
+    ...(typeof ms === 'number' && { 'retry-after': String(Math.max(1, Math.ceil(ms / 1000))) }),
+  };
+  return { status: statusOf(code), headers, body: { error } };
+}
+
+/** The same in the shape of OpenAI's API, whose clients try again by themselves unless they are told not to. */
+export function openAiErrorAnswer(error: AdapterError): ErrorAnswer<ReturnType<typeof openAiFailure>['body']> {
+  const { status, body, retryAfterSeconds } = openAiFailure(error);
+  const headers = {
+    'cache-control': 'no-store',
+    ...(isRepeated(error) && { 'x-retry-suppressed': 'true' }),
+    ...(retryAfterSeconds === undefined ? { 'x-should-retry': 'false' } : { 'retry-after': String(retryAfterSeconds) }),
+  };
+  return { status, headers, body };
+}
+
+/** Sends an error. */
+export const sendErrorAnswer = (reply: FastifyReply, { status, headers, body }: ErrorAnswer<object>): FastifyReply =>
+  reply.code(status).headers(headers).send(body);
 
 /** A request as it is sent on where another node answers it; by default without a body. */
 export const rawRequest = (

@@ -2,11 +2,10 @@ import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { statusOf } from '../../core/error-catalogue.js';
 import { AdapterError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Admission } from '../../services/access/admission.js';
-import { retryAfterOf } from './http-requests.js';
+import { errorAnswer } from './http-requests.js';
 
 /**
  * Time for the peer to read the answer and close the connection, in milliseconds: closing it before the request was read
@@ -16,8 +15,9 @@ const LINGER_MS = 1000;
 
 /** Answers whatever a connection asks with an error, and closes it. Nothing more that comes over it is looked at. */
 export function refuseConnection(connection: Duplex, error: AdapterError): void {
-  const { status, headers, body } = answerOf(error);
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...headers.map((pair) => pair.join(': '))];
+  const { status, headers, body } = closingAnswer(error);
+  const fields = Object.entries(headers).map((pair) => pair.join(': '));
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...fields];
   const late = setTimeout(() => connection.destroy(), LINGER_MS).unref();
   connection.once('close', () => {
     clearTimeout(late);
@@ -30,22 +30,15 @@ export function refuseConnection(connection: Duplex, error: AdapterError): void 
 
 /** Answers a request with an error, and closes its connection. */
 export function refuseRequest(response: ServerResponse, error: AdapterError): void {
-  const { status, headers, body } = answerOf(error);
-  for (const [name, value] of headers) response.setHeader(name, value);
-  response.writeHead(status).end(body);
+  const { status, headers, body } = closingAnswer(error);
+  response.writeHead(status, headers).end(body);
 }
 
-function answerOf(error: AdapterError) {
-  const body = JSON.stringify({ error: error.toBody() });
-  const retryAfter = retryAfterOf(error);
-  const headers: readonly (readonly [name: string, value: string])[] = [
-    ['Connection', 'close'],
-    ['Cache-Control', 'no-store'],
-    ['Content-Type', 'application/json; charset=utf-8'],
-    ['Content-Length', String(Buffer.byteLength(body))],
-    ...(retryAfter === undefined ? [] : ([['Retry-After', retryAfter]] as const)),
-  ];
-  return { status: statusOf(error.code), headers, body };
+function closingAnswer(error: AdapterError) {
+  const { status, headers, body: reply } = errorAnswer(error.toBody());
+  const body = JSON.stringify(reply);
+  const framing = { connection: 'close', 'content-length': String(Buffer.byteLength(body)) };
+  return { status, headers: { ...framing, 'content-type': 'application/json; charset=utf-8', ...headers }, body };
 }
 
 /** Refused connections that may wait for their peers to read the answer; further ones are closed without one. */

@@ -9,8 +9,7 @@ import {
   type FastifyServerFactory,
 } from 'fastify';
 
-import { statusOf } from '../../core/error-catalogue.js';
-import { AdapterError, type ErrorBody } from '../../core/errors.js';
+import { AdapterError } from '../../core/errors.js';
 import { isLoopbackAddress } from '../../core/ip-address.js';
 import type { Log } from '../../core/log.js';
 import { isToolFormat, isToolSet, TOOL_FORMATS, TOOL_SET_NAMES } from '../../core/tools/tool-sets.js';
@@ -18,7 +17,7 @@ import type { Admission, Refusals } from '../../services/access/admission.js';
 import type { Readiness } from '../../services/machine/machine.js';
 import { forwardingOf, isOfPage, type OriginPolicy, refusalOf } from '../access.js';
 import { originOf, type RequestAuthentication } from './authentication.js';
-import { retryAfterOf } from './http-requests.js';
+import { errorAnswer, sendErrorAnswer } from './http-requests.js';
 import type { PrometheusMetrics } from './prometheus.js';
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
@@ -222,7 +221,7 @@ const isFromThisMachine = ({ headers, socket: { remoteAddress } }: IncomingMessa
 function refuse({ socket }: IncomingMessage, reply: FastifyReply, message: string, refusals: Refusals): FastifyReply {
   const error = { code: 'FORBIDDEN', message } as const;
   refusals.note(socket.remoteAddress ?? 'unix', originOf(socket), error);
-  return sendError(reply, 403, error);
+  return sendErrorAnswer(reply, errorAnswer(error));
 }
 
 const refusalOfPage = ({ headers }: IncomingMessage): string | undefined => (isOfPage(headers) ? NO_PAGES : undefined);
@@ -230,32 +229,26 @@ const refusalOfPage = ({ headers }: IncomingMessage): string | undefined => (isO
 /** These answers change over time. */
 const uncached = (reply: FastifyReply): FastifyReply => reply.header('cache-control', 'no-store');
 
-const sendError = (reply: FastifyReply, status: number, error: ErrorBody): FastifyReply =>
-  uncached(reply).code(status).send({ error });
-
 /** Answers a request for which there is no route. */
 function sendNotFound(reply: FastifyReply, method: string, url: string): FastifyReply {
   const [path = ''] = url.split('?');
   const message = `there is no ${method} ${path}; Socket.IO clients connect to the address alone`;
-  return sendError(reply, 404, { code: 'UNKNOWN_REQUEST', message });
+  return sendErrorAnswer(reply, errorAnswer({ code: 'UNKNOWN_REQUEST', message }));
 }
 
 /** Answers a request that has failed: with an error of the catalogue as it is; others are logged. */
 function answerFailure(error: Error & { readonly statusCode?: number }, reply: FastifyReply, log: Log): void {
   if (error instanceof AdapterError && error.code !== 'INTERNAL') {
-    if (error.code === 'UNAUTHORIZED') reply.header('www-authenticate', 'Bearer');
-    const retryAfter = retryAfterOf(error);
-    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    sendError(reply, statusOf(error.code), error.toBody());
+    sendErrorAnswer(reply, errorAnswer(error.toBody()));
     return;
   }
   const { statusCode: status = 500, message } = error;
   if (status < 500) {
-    sendError(reply, status, { code: 'INVALID_REQUEST', message });
+    sendErrorAnswer(reply, { ...errorAnswer({ code: 'INVALID_REQUEST', message }), status });
     return;
   }
   log.error('a request failed unexpectedly', { error: error.stack ?? String(error) });
-  sendError(reply, 500, { code: 'INTERNAL', message: 'internal error; the log has the details' });
+  sendErrorAnswer(reply, errorAnswer({ code: 'INTERNAL', message: 'internal error; the log has the details' }));
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-import { ERROR_CATALOGUE, statusOf } from '../../core/error-catalogue.js';
+import { ERROR_CATALOGUE } from '../../core/error-catalogue.js';
 import type { ErrorBody } from '../../core/errors.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import { type Keepable, withJsonBytes } from '../../core/rest.js';
@@ -9,7 +9,7 @@ import type { TraceCarrier } from '../../core/traces.js';
 import type { Caller, EventSink } from '../../services/registry/caller.js';
 import type { Reply } from '../dispatch.js';
 import type { EventStream } from '../http/event-stream.js';
-import { retryAfterOf } from '../http/http-requests.js';
+import { errorAnswer } from '../http/http-requests.js';
 
 /** A request as it has come. */
 export interface Asked {
@@ -38,7 +38,7 @@ export interface RestAnswer extends Keepable {
 export function answerOf(reply: Reply): RestAnswer {
   const error = errorIn(reply);
   return {
-    status: error ? statusOf(error.code) : 200,
+    status: error ? errorAnswer(error).status : 200,
     reply,
     text: JSON.stringify(withJsonBytes(reply)),
     isFinal: error === undefined || ERROR_CATALOGUE[error.code].retry !== 'later',
@@ -48,10 +48,10 @@ export function answerOf(reply: Reply): RestAnswer {
 
 /** Sends an answer as JSON. */
 export function sendAnswer(to: FastifyReply, { status, text, reply, isRepeated }: RestAnswer): FastifyReply {
-  const retryAfter = retryAfterOf(errorIn(reply) ?? {});
-  if (retryAfter !== undefined) to.header('retry-after', retryAfter);
+  const error = errorIn(reply);
+  to.headers(error ? errorAnswer(error).headers : { 'cache-control': 'no-store' });
   if (isRepeated) to.header('idempotent-replayed', 'true');
-  return to.header('cache-control', 'no-store').code(status).type('application/json; charset=utf-8').send(text);
+  return to.code(status).type('application/json; charset=utf-8').send(text);
 }
 
 /** The error of a reply; undefined for an answer. */
