@@ -104,7 +104,7 @@ function nodesOf({ nodes }) {
  */
 async function placeFor(ms, url, pauseMs) {
   const { registry, connection } = await connectRegistry(url);
-  const places = new SharedPlaces({ registry, ownNode: 'gateway', maxSessions: () => 100_000, log });
+  const places = new SharedPlaces(registry, 'gateway', () => 100_000, log);
   const times = { reserve: [], find: [], read: [] };
   const timed = async (kind, work) => {
     const start = performance.now();

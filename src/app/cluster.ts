@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Gateway } from '../cluster/gateway.js';
 import { Membership } from '../cluster/membership.js';
 import { NO_WORK, type OwnNode, OwnWork } from '../cluster/own-work.js';
-import { WorkerNode } from '../cluster/worker.js';
+import { WorkerNode } from '../cluster/cluster-node.js';
 import type { Configuration } from '../config/model/configuration.js';
 import { type ConfigurationError, configurationError } from '../config/model/problems.js';
 import { LINK_VERSION, type LinkIdentity } from '../core/cluster/link-messages.js';

@@ -166,7 +166,7 @@ interface LinkedHttpOptions {
   readonly ownNode: string;
   /** Undefined for links without TLS. */
   readonly tls: LinkTls | undefined;
-  readonly link: Pick<Link, 'connect' | 'hold' | 'problem'>;
+  readonly link: Link;
 }
 
 /** A request over HTTP of a client of this node. */

@@ -1,15 +1,14 @@
 import type { Role } from '../core/principal.js';
-import type { NodeLoad } from '../core/cluster/link-messages.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
-import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import type { ClusterPort, HeldCounts, NodesPort } from '../services/cluster-port.js';
 import type { Caller, Connections, EventSink } from '../services/registry/caller.js';
 import { noCapacity, nodeUnreachable } from './failures.js';
+import { ClusterNode } from './cluster-node.js';
 import { KnownWorkers } from './known-workers.js';
 import type { LinkedCaller } from './link-clients.js';
 import type { Link } from './link.js';
 import { Membership, obstacleOf } from './membership.js';
-import { describeSelf, drainingObstacle, type NodeWork, ownSessionNode } from './own-work.js';
+import { drainingObstacle, type NodeWork, ownSessionNode } from './own-work.js';
 import { makeRelay, type RelayRecorders } from './relay.js';
 import { placeable, SessionNodes } from './placement.js';
 import { SharedPlaces } from './places.js';
@@ -21,8 +20,8 @@ import { Workers, type WorkersOptions } from './workers.js';
 /** Roles whose clients decide for others: every worker has to know them. */
 const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];
 
-interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'hasLease' | 'onChange' | 'onLost'>, RelayRecorders {
-  readonly connections: Pick<Connections, 'all'>;
+interface GatewayOptions extends WorkersOptions, RelayRecorders {
+  readonly connections: Connections;
   readonly role: 'gateway' | 'node';
   /** What this node runs itself. */
   readonly work: NodeWork;
@@ -38,23 +37,20 @@ interface GatewayOptions extends Omit<WorkersOptions, 'audience' | 'hasLease' | 
  * The cluster of a node that takes clients: it sends their requests on to the nodes that they are about. A gateway runs
  * nothing itself.
  */
-export class Gateway implements ClusterPort {
+export class Gateway extends ClusterNode implements ClusterPort {
   readonly node: string | undefined;
-  readonly runsSessions: boolean;
   readonly route: ClusterPort['route'];
   readonly #options: GatewayOptions;
   readonly #workers: Workers;
-  readonly #sessionNodes: SessionNodes;
   readonly #subscriptions: ClusterSubscriptions;
   readonly #known: KnownWorkers | undefined;
   readonly membership: Membership | undefined;
 
   constructor(options: GatewayOptions) {
+    super(options.identity, options.role, options.work);
     this.#options = options;
     this.node = options.isOneMachine ? undefined : options.identity.node;
-    this.runsSessions = options.work.runsSessions;
-    this.#workers = new Workers({
-      ...options,
+    this.#workers = new Workers(options, {
       hasLease: (nodeId) => this.#known?.hasLease(nodeId) === true,
       audience: () => options.connections.all().filter(isDeciding),
       onChange: () => {
@@ -70,9 +66,9 @@ export class Gateway implements ClusterPort {
       this.#known = new KnownWorkers(registry, this.#workers, identity.node, leaseMs);
       this.membership = new Membership({ registry, leaseMs, identity, role, work, onView: this.#known.update, log });
     }
-    this.#sessionNodes = new SessionNodes(ownSessionNode(identity, work), this.#workers);
+    const nodes = new SessionNodes(ownSessionNode(identity, work), this.#workers);
     const relay = makeRelay(options);
-    const router = new Router(this.#sessionNodes, this.#subscriptions, relay, this.#shared());
+    const router = new Router(nodes, this.#subscriptions, relay, this.#shared());
     const routing = options.isOneMachine ? new OneMachine(router, this.#workers, relay) : router;
     // A node answers what another one has sent on to it.
     this.route = (received) => (received.caller.relayedBy === undefined ? routing.route(received) : undefined);
@@ -92,7 +88,7 @@ export class Gateway implements ClusterPort {
   }
 
   readonly nodes: NodesPort = {
-    list: () => ({ nodes: [this.#describe(), ...this.#workers.all().map((worker) => worker.describe())] }),
+    list: () => ({ nodes: [this.describe(), ...this.#workers.all().map((worker) => worker.describe())] }),
     register: async (registration) => {
       if (registration.node === this.#options.identity.node) throw ownName(registration.node);
       await this.#known?.register(registration);
@@ -107,7 +103,7 @@ export class Gateway implements ClusterPort {
     drain: async ({ node, drain }) => {
       if (node === this.#options.identity.node) {
         this.setDraining(drain);
-        return { node: this.#describe() };
+        return { node: this.describe() };
       }
       const worker = this.#workers.get(node);
       const isTold = await worker.link.drain(drain);
@@ -116,10 +112,6 @@ export class Gateway implements ClusterPort {
     },
   };
 
-  load(): NodeLoad {
-    return this.#options.work.load();
-  }
-
   heldCounts(): HeldCounts {
     const { isOneMachine } = this.#options;
     const loads = isOneMachine ? this.#workers.all().flatMap(({ link }) => link.known?.load ?? []) : [];
@@ -127,19 +119,6 @@ export class Gateway implements ClusterPort {
       sessions: loads.reduce((sum, { sessions }) => sum + sessions, 0),
       commandsRunning: loads.reduce((sum, { commands_running: running = 0 }) => sum + running, 0),
     };
-  }
-
-  beginWork(): () => void {
-    return this.#options.work.beginWork();
-  }
-
-  get isIdle(): boolean {
-    return this.#options.work.isIdle;
-  }
-
-  setDraining(isDraining: boolean): void {
-    this.#options.work.setDraining(isDraining);
-    this.membership?.hasten();
   }
 
   findObstacle(): ErrorBody | undefined {
@@ -162,11 +141,6 @@ export class Gateway implements ClusterPort {
 
   #each(act: (link: Link) => void): void {
     for (const { link } of this.#workers.all()) act(link);
-  }
-
-  #describe(): NodeInfo {
-    const { identity, role, work } = this.#options;
-    return describeSelf(identity, role, work);
   }
 }
 

@@ -34,10 +34,7 @@ interface Rest {
  * without nodes whose list is at its end.
  * @param request parsed
  */
-export function mergePages(
-  pages: readonly CommandPage[],
-  { limit = DEFAULT_LIMIT }: Pick<Request<'list_commands'>, 'limit'>,
-) {
+export function mergePages(pages: readonly CommandPage[], { limit = DEFAULT_LIMIT }: Request<'list_commands'>) {
   const rests: Rest[] = pages.map(({ node, reply: { commands, next } }) => ({ node, commands, next, taken: 0 }));
   const commands: Listed[] = [];
   while (commands.length < limit) {
@@ -117,7 +114,8 @@ function mergedValue(merge: Merge, values: readonly unknown[]): unknown {
  * is the answer when no node has given another one.
  */
 export function mergeAnswers(
-  { name, request }: Pick<ReceivedRequest, 'name' | 'request'>,
+  name: RequestName,
+  request: object,
   answers: readonly NodeAnswer[],
   unreachable: readonly Unreachable[],
 ): RoutedReply['reply'] {
@@ -160,7 +158,7 @@ export async function askAll(
   const unreachable = answers.filter(isMissing).map(({ node, reply }) => ({ node, code: codeOf(reply) }));
   const present = answers.filter((answer) => !isMissing(answer));
   const isRecorded = present.every((answer) => answer.isRecorded);
-  return { reply: mergeAnswers(received, present, unreachable), isRecorded };
+  return { reply: mergeAnswers(received.name, received.request, present, unreachable), isRecorded };
 }
 
 /**

@@ -38,25 +38,29 @@ const resting = (): Status => ({ state: 'resting', wanted: new Deferred(), woken
  */
 export type LinkState = 'live' | 'resting' | 'suspect' | 'lost';
 
-export interface LinkOptions {
+/** What a link asks its node, and tells it. */
+export interface LinkListener {
+  /** Whether a run of the worker, by its `name-incarnation`, has a lease: it lives, though it cannot be reached from here. */
+  readonly hasLease: (nodeId: string) => boolean;
+  /** Clients that the worker has to know before they make a request. */
+  readonly audience: () => readonly LinkedCaller[];
+  /** Called when the worker has been connected, or is lost. */
+  readonly onChange: () => void;
+  /** Called when a worker that was connected is lost, unless it was removed. */
+  readonly onLost: () => void;
+}
+
+export interface LinkOptions extends LinkListener {
   /** Name of the worker. */
   readonly node: string;
   /** Name of this node. */
   readonly ownNode: string;
   readonly dial: (signal: AbortSignal) => Promise<Dialled>;
   readonly leaseMs: number;
-  /** Whether a run of the worker, by its `name-incarnation`, has a lease: it lives, though it cannot be reached from here. */
-  readonly hasLease: (nodeId: string) => boolean;
-  /** Clients that the worker has to know before they make a request. */
-  readonly audience: () => readonly LinkedCaller[];
   /** Time without use after which a connection is closed, in milliseconds. */
   readonly idleMs: number;
   /** See `Link.setLease`. */
   readonly leased: LinkedNode | undefined;
-  /** Called when the worker has been connected, or is lost. */
-  readonly onChange: () => void;
-  /** Called when a worker that was connected is lost, unless it was removed. */
-  readonly onLost: () => void;
   readonly log: Log;
 }
 

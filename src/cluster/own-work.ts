@@ -4,7 +4,6 @@ import { idElsewhere, type LinkIdentity, type NodeLoad } from '../core/cluster/l
 import { incarnationFrom, nodeIdFrom } from '../core/cluster/address.js';
 import { AdapterError, type ErrorBody } from '../core/errors.js';
 import { ID_BYTES, NODE_NAME } from '../core/ids.js';
-import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import { until } from '../core/time.js';
 import { randomBytes } from '../engine/system/random.js';
 import type { Executions } from '../services/executions.js';
@@ -12,7 +11,7 @@ import type { CommandRegistry } from '../services/registry/command-registry.js';
 import type { Services } from '../services/services.js';
 import type { Sessions } from '../services/sessions/sessions.js';
 import { nodeDraining } from './failures.js';
-import type { Beat, NodeRole } from './registry/registry.js';
+import type { HeldWork } from './registry/registry.js';
 import type { OwnSessionNode } from './placement.js';
 
 /** What a node itself runs, and whether it takes more. */
@@ -20,7 +19,7 @@ export interface NodeWork {
   readonly runsSessions: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** What the registry counts of it. */
-  held(): Pick<Beat, 'sessions' | 'claims'>;
+  held(): HeldWork;
   /**
    * Begins new work: a session, a command without one, an LLM call. The function that is returned ends it.
    * @throws AdapterError NODE_DRAINING
@@ -73,7 +72,7 @@ export class OwnWork implements NodeWork {
     this.labels = options.labels;
   }
 
-  held(): Pick<Beat, 'sessions' | 'claims'> {
+  held(): HeldWork {
     const { sessions, registry, node } = this.#options;
     return {
       sessions: sessions.held(),
@@ -151,14 +150,6 @@ export function ownSessionNode({ node, incarnation }: LinkIdentity, work: NodeWo
     // What is being begun counts already.
     begin: () => () => undefined,
   };
-}
-
-/** A node as it describes itself. */
-export function describeSelf({ node, version, instance_id }: LinkIdentity, role: NodeRole, work: NodeWork): NodeInfo {
-  const { labels } = work;
-  const { capacity, is_draining: isDraining } = work.load();
-  const own = { role, state: isDraining ? 'draining' : 'live', problem: null, url: null, seen_at: null } as const;
-  return { node, ...own, version, instance_id, labels, sessions: work.carried, capacity };
 }
 
 /** This run of a node, as ids and other nodes name it. */

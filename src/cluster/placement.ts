@@ -109,9 +109,9 @@ export type SessionNode = OwnSessionNode | Worker;
 export class SessionNodes {
   /** Undefined for a gateway. */
   readonly own: OwnSessionNode | undefined;
-  readonly #workers: Pick<Workers, 'all' | 'find'>;
+  readonly #workers: Workers;
 
-  constructor(own: OwnSessionNode | undefined, workers: Pick<Workers, 'all' | 'find'>) {
+  constructor(own: OwnSessionNode | undefined, workers: Workers) {
     this.own = own;
     this.#workers = workers;
   }

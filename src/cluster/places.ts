@@ -14,9 +14,9 @@ import {
   type Candidate,
   type ClaimedPlace,
   type CommandClaim,
-  type PlaceWish,
   registryUnavailable,
   type Reservation,
+  type SessionPlaceWish,
 } from './registry/registry.js';
 
 /**
@@ -76,7 +76,7 @@ export class SharedPlaces {
    * Reserves on one of the nodes that are least full by what this node knows. The registry counts exactly, but takes time
    * for each node that it looks at, and nothing else meanwhile; so it looks at all of them only if these have no room.
    */
-  async #reserve(nodes: readonly SessionNode[], wish: Omit<PlaceWish, 'candidates'>): Promise<Reservation> {
+  async #reserve(nodes: readonly SessionNode[], wish: SessionPlaceWish): Promise<Reservation> {
     const random = randomBytes(ID_BYTES);
     const first = leastFull(nodes, wish, FIRST_CANDIDATES);
     if (first.length > 0) {

@@ -36,7 +36,7 @@ interface Placed {
 }
 
 /** The id that the client has given to what a request begins; undefined when it has given none. */
-function ownIdOf({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>): string | undefined {
+function ownIdOf({ name, request }: ReceivedRequest): string | undefined {
   const { begins } = requests[name];
   return begins === 'command_id' || begins === 'call_id' ? (request as Placed)[begins] : undefined;
 }
@@ -45,12 +45,9 @@ function ownIdOf({ name, request }: Pick<ReceivedRequest, 'name' | 'request'>): 
  * A request that begins something has an id, so that it can be sent again: the field with it, unless it has one.
  * @param nodeId `name-incarnation` of its node
  */
-function newIdFor(
-  { name, request }: Pick<ReceivedRequest, 'name' | 'request'>,
-  nodeId: string | undefined,
-): object | undefined {
-  const { begins } = requests[name];
-  if (ownIdOf({ name, request }) !== undefined) return undefined;
+function newIdFor(received: ReceivedRequest, nodeId: string | undefined): object | undefined {
+  const { begins } = requests[received.name];
+  if (ownIdOf(received) !== undefined) return undefined;
   if (begins === 'command_id') return { command_id: commandIdFrom(randomText(ID_BYTES), nodeId) };
   return begins === 'call_id' ? { call_id: callIdFrom(randomBytes(ID_BYTES), nodeId) } : undefined;
 }
@@ -122,8 +119,8 @@ function withNoClaim(answer: RoutedReply): RoutedReply {
 
 /** What all nodes share, where there is a registry. */
 export interface Shared {
-  readonly known: Pick<KnownWorkers, 'find' | 'isAvailable'>;
-  readonly places: Pick<SharedPlaces, 'open' | 'claim' | 'unclaim'>;
+  readonly known: KnownWorkers;
+  readonly places: SharedPlaces;
 }
 
 /** Finds the node of each request that this node receives from a client, and has it answered there. */

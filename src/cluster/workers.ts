@@ -5,8 +5,7 @@ import type { NodeInfo } from '../core/protocol/requests/nodes.js';
 import type { LinkSecret } from '../services/access/dashboard-links.js';
 import { unknownNode } from './failures.js';
 import { dial, LinkedHttp, type LinkTls } from './dial.js';
-import type { LinkedCaller } from './link-clients.js';
-import { Link, type LinkedNode, type LinkState } from './link.js';
+import { Link, type LinkedNode, type LinkListener, type LinkState } from './link.js';
 import type { PlacementNode } from './placement.js';
 import type { NodeRole, RegisteredWorker } from './registry/registry.js';
 
@@ -19,14 +18,6 @@ export interface WorkersOptions {
   readonly secret: LinkSecret;
   readonly tls: LinkTls | undefined;
   readonly leaseMs: number;
-  /** See `LinkOptions`. */
-  readonly hasLease: (nodeId: string) => boolean;
-  /** Clients that every worker has to know. */
-  readonly audience: () => readonly LinkedCaller[];
-  /** Called when a worker has been connected, or is lost. */
-  readonly onChange: () => void;
-  /** Called when a worker that was connected is lost, unless it was removed. */
-  readonly onLost: () => void;
   readonly log: Log;
 }
 
@@ -41,10 +32,12 @@ export interface Registration extends RegisteredWorker {
 /** The workers that were registered at this gateway, each with a link. */
 export class Workers implements AsyncDisposable {
   readonly #options: WorkersOptions;
+  readonly #listener: LinkListener;
   readonly #workers = new Map<string, Worker>();
 
-  constructor(options: WorkersOptions) {
+  constructor(options: WorkersOptions, listener: LinkListener) {
     this.#options = options;
+    this.#listener = listener;
   }
 
   /** All that are registered. */
@@ -78,25 +71,22 @@ export class Workers implements AsyncDisposable {
     if (known?.change(registration) === true) return known;
     void this.#end(registration.node);
     const { node, url, leased } = registration;
-    const { leaseMs, hasLease, audience, onChange, onLost, log, ...own } = this.#options;
+    const { identity, secret, tls, leaseMs, log } = this.#options;
     const link = new Link({
+      ...this.#listener,
       node,
-      ownNode: own.identity.node,
-      dial: (signal) => dial({ ...own, url, node, signal }),
+      ownNode: identity.node,
+      dial: (signal) => dial({ url, node, identity, secret, tls, signal }),
       leaseMs,
-      hasLease,
       idleMs: IDLE_MS,
       leased,
-      audience,
-      onChange,
-      onLost,
       log,
     });
-    const http = new LinkedHttp({ node, url, ownNode: own.identity.node, tls: own.tls, link });
+    const http = new LinkedHttp({ node, url, ownNode: identity.node, tls, link });
     const worker = new Worker(registration, link, http);
     this.#workers.set(node, worker);
     // One that is not connected to changes nothing later.
-    if (worker.isLive) onChange();
+    if (worker.isLive) this.#listener.onChange();
     return worker;
   }
 

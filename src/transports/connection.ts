@@ -1,4 +1,3 @@
-import type { Authentication } from '../services/access/access.js';
 import type { Caller, EventSink } from '../services/registry/caller.js';
 import type { Services } from '../services/services.js';
 
@@ -20,8 +19,8 @@ export function endConnection(services: Services, sink: EventSink): void {
   services.cluster.detach(sink);
 }
 
-/** Calls the listener when an authentication ends, until the returned function is called. */
-export function onAccessEnd({ ended }: Pick<Authentication, 'ended'>, listener: (message: string) => void): () => void {
+/** Calls the listener when an authentication ends, by its signal, until the returned function is called. */
+export function onAccessEnd(ended: AbortSignal | undefined, listener: (message: string) => void): () => void {
   if (!ended) return () => undefined;
   const notify = () => {
     listener((ended.reason as Error).message);

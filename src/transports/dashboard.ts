@@ -183,7 +183,7 @@ const hasTag = (header: string | undefined, tag: string): boolean =>
 
 export interface SessionOptions {
   readonly access: Access;
-  readonly admission: Pick<Admission, 'finish'>;
+  readonly admission: Admission;
   readonly authentication: RequestAuthentication;
   readonly refusals: Refusals;
 }

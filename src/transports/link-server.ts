@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server a
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-import type { FastifyInstance, FastifyRequest, FastifyServerFactory } from 'fastify';
+import type { FastifyInstance, FastifyServerFactory } from 'fastify';
 import { Server, type Socket } from 'socket.io';
 import type { z } from 'zod';
 
@@ -14,7 +14,7 @@ import { AdapterError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { type LinkSecret, randomNonce } from '../services/access/dashboard-links.js';
 import type { Services } from '../services/services.js';
-import type { Admitted, HttpAuthentication } from './http/authentication.js';
+import type { Admitted, HttpAuthentication, RawRequest } from './http/authentication.js';
 import type { PatientRequests } from './http/http-requests.js';
 import type { PrometheusMetrics } from './http/prometheus.js';
 import { beginRoutes } from './http/routes.js';
@@ -69,7 +69,7 @@ export class Tickets implements HttpAuthentication {
   }
 
   /** @throws AdapterError UNAUTHORIZED without a ticket, and for one that was used or has expired */
-  readonly authenticate = ({ raw }: Pick<FastifyRequest, 'raw'>): Promise<void> => {
+  readonly authenticate = ({ raw }: RawRequest): Promise<void> => {
     const { [TICKET_HEADER]: ticket } = raw.headers;
     const issued = typeof ticket === 'string' ? this.#open.get(ticket) : undefined;
     if (!issued) {
@@ -82,7 +82,7 @@ export class Tickets implements HttpAuthentication {
     return Promise.resolve();
   };
 
-  admittedOf({ raw }: Pick<FastifyRequest, 'raw'>): Admitted {
+  admittedOf({ raw }: RawRequest): Admitted {
     const admitted = this.#admitted.get(raw);
     if (!admitted) throw new AdapterError('INTERNAL', 'a route without authentication asks who has sent a request');
     return admitted;

@@ -95,10 +95,7 @@ interface Passing {
  * Authenticates a request for a preview. Pages of other origins may not make one, whatever they know.
  * @throws AdapterError UNAUTHORIZED, RATE_LIMITED, FORBIDDEN
  */
-async function admitPreview(
-  raw: IncomingMessage,
-  { authentication }: Pick<PreviewOptions, 'authentication'>,
-): Promise<Admitted> {
+async function admitPreview(raw: IncomingMessage, { authentication }: PreviewOptions): Promise<Admitted> {
   if (isOfPage(raw.headers) && !isOfOwnPage(raw.headers)) {
     throw new AdapterError('FORBIDDEN', 'web pages of other origins cannot use previews of ports');
   }
@@ -245,7 +242,7 @@ async function serve(options: UpgradeOptions, raw: IncomingMessage, { client, he
   try {
     assertWebSocket(raw, options);
     const grant = await admitPreview(raw, options);
-    const stop = onAccessEnd(grant, () => {
+    const stop = onAccessEnd(grant.ended, () => {
       client.destroy();
     });
     client.once('close', stop);

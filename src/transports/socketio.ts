@@ -379,7 +379,7 @@ export class SocketIoServer implements AsyncDisposable {
     beginConnection(services, caller);
     services.audit.record({ event: 'connected', principal: auditPrincipal(grant.principal), from: caller.from });
     log.debug('client connected', { client: socket.id, name: grant.principal.name });
-    const stopWatching = onAccessEnd(grant, (message) => {
+    const stopWatching = onAccessEnd(grant.ended, (message) => {
       log.info('a connection was ended', { client: socket.id, why: message });
       sink.send('access_ended', { message });
       socket.disconnect(true);

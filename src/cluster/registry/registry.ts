@@ -47,12 +47,16 @@ export interface ClaimedPlace {
   readonly isFirst: boolean;
 }
 
-/** What a node writes with each beat. */
-export interface Beat {
-  readonly lease: NodeLease;
+/** What a node holds, as far as the registry counts it. */
+export interface HeldWork {
   readonly sessions: readonly HeldSession[];
   /** Commands that run there at the moment. */
   readonly claims: readonly CommandClaim[];
+}
+
+/** What a node writes with each beat. */
+export interface Beat extends HeldWork {
+  readonly lease: NodeLease;
 }
 
 /** A worker that has no registry of its own: an operator or a program has registered it at a gateway. */
@@ -82,8 +86,7 @@ export interface Candidate {
 }
 
 /** What a place is reserved for. */
-export interface PlaceWish {
-  readonly candidates: readonly Candidate[];
+export interface SessionPlaceWish {
   /** The node has to have all of them. */
   readonly labels: Readonly<Record<string, string>>;
   /** Id of the principal. */
@@ -92,6 +95,11 @@ export interface PlaceWish {
   readonly maxOfOwner: number | undefined;
   /** Name of the node that is chosen while it carries at most one more than the least full one. */
   readonly preferred: string | undefined;
+}
+
+/** The same, with where it may be. */
+export interface PlaceWish extends SessionPlaceWish {
+  readonly candidates: readonly Candidate[];
 }
 
 /** A reserved place, or why there is none: none has room, none of the nodes has a lease, the owner has enough. */

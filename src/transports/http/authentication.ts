@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-import type { FastifyRequest } from 'fastify';
-
 import { AdapterError } from '../../core/errors.js';
 import type { Access, Authentication, Origin } from '../../services/access/access.js';
 import type { Admission } from '../../services/access/admission.js';
@@ -17,8 +15,15 @@ export interface Grant extends Authentication {
   readonly origin: Origin;
 }
 
+/** A request, as far as it is authenticated. */
+export interface RawRequest {
+  readonly raw: IncomingMessage;
+}
+
 /** The client of a request, and its access. */
-export interface Admitted extends Pick<Authentication, 'ended'> {
+export interface Admitted {
+  /** See `Authentication`. */
+  readonly ended: AbortSignal | undefined;
   /** Without a destination for events. */
   readonly caller: Caller;
   /** Whether it is connected by TLS. */
@@ -28,21 +33,21 @@ export interface Admitted extends Pick<Authentication, 'ended'> {
 /** How the clients of an endpoint are known: by tokens, or on the port for nodes by what gateways say. */
 export interface HttpAuthentication {
   /** The `onRequest` hook of the routes. */
-  readonly authenticate: (request: Pick<FastifyRequest, 'raw'>) => Promise<void>;
+  readonly authenticate: (request: RawRequest) => Promise<void>;
   /**
    * The client of a request whose route has the hook.
    * @throws AdapterError INTERNAL for another one
    */
-  admittedOf(request: Pick<FastifyRequest, 'raw'>): Admitted;
+  admittedOf(request: RawRequest): Admitted;
 }
 
 /** Authenticates HTTP requests before their bodies are read: a stranger's body costs memory. */
 export class RequestAuthentication implements HttpAuthentication {
   readonly #access: Access;
-  readonly #admission: Pick<Admission, 'finish'>;
+  readonly #admission: Admission;
   readonly #grants = new WeakMap<IncomingMessage, Grant>();
 
-  constructor(access: Access, admission: Pick<Admission, 'finish'>) {
+  constructor(access: Access, admission: Admission) {
     this.#access = access;
     this.#admission = admission;
   }
@@ -52,7 +57,7 @@ export class RequestAuthentication implements HttpAuthentication {
    * `x-api-key`, as Anthropic clients do. A program of the daemon's own user needs no token, or sends `local` as its key.
    * @throws AdapterError UNAUTHORIZED, with the missing part; RATE_LIMITED after too many wrong tokens
    */
-  readonly authenticate = async ({ raw }: Pick<FastifyRequest, 'raw'>): Promise<void> => {
+  readonly authenticate = async ({ raw }: RawRequest): Promise<void> => {
     const { headers, socket } = raw;
     const key = bearerOf(headers.authorization) ?? headers['x-api-key'];
     const origin = await this.#access.originOf(socket, indirectnessOf(headers, !this.#access.takesPages));
@@ -66,13 +71,13 @@ export class RequestAuthentication implements HttpAuthentication {
    * Returns the authentication of a request whose route has the hook.
    * @throws AdapterError INTERNAL for another one
    */
-  grantOf({ raw }: Pick<FastifyRequest, 'raw'>): Grant {
+  grantOf({ raw }: RawRequest): Grant {
     const grant = this.#grants.get(raw);
     if (!grant) throw new AdapterError('INTERNAL', 'a route without authentication asks who has sent a request');
     return grant;
   }
 
-  admittedOf({ raw }: Pick<FastifyRequest, 'raw'>): Admitted {
+  admittedOf({ raw }: RawRequest): Admitted {
     const { principal, ended } = this.grantOf({ raw });
     const { socket } = raw;
     return {

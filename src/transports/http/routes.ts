@@ -108,7 +108,7 @@ export interface RouteOptions {
   readonly extensions: readonly ((routes: FastifyInstance) => void)[];
   /** Adds the routes of the dashboard, without CORS: pages of other origins cannot use them. Undefined disables it. */
   readonly dashboard: ((routes: FastifyInstance) => void) | undefined;
-  readonly admission: Pick<Admission, 'isUnfinished'>;
+  readonly admission: Admission;
   readonly authentication: RequestAuthentication;
   readonly refusals: Refusals;
   readonly log: Log;

@@ -12,7 +12,6 @@ import type { RequestEntry } from '../../core/protocol/define-requests.js';
 import { type RequestName, requests } from '../../core/protocol/requests.js';
 import type { EventName } from '../../core/protocol/results.js';
 import { fromJsonBytes, KeptAnswers, type KeptBounds } from '../../core/rest.js';
-import type { Authentication } from '../../services/access/access.js';
 import type { EventSink } from '../../services/registry/caller.js';
 import type { Services } from '../../services/services.js';
 import { beginConnection, endConnection, onAccessEnd } from '../connection.js';
@@ -91,7 +90,9 @@ function subscriptionEnd({ name, payload }: Asked, { reply, isRepeated }: RestAn
 }
 
 /** Where an answer goes, and how it is made. */
-interface StreamContext extends Pick<Authentication, 'ended'> {
+interface StreamContext {
+  /** See `Authentication`. */
+  readonly ended: AbortSignal | undefined;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly services: Services;
@@ -145,7 +146,7 @@ function attend(asked: Asked, { stream, sink, answering }: Streaming, context: S
   const { request, reply, services } = context;
   const caller = asked.callerWith(sink);
   beginConnection(services, caller);
-  const stopWatching = onAccessEnd(context, (message) => {
+  const stopWatching = onAccessEnd(context.ended, (message) => {
     sink.send('access_ended', { message });
     stream.end(false);
   });

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { nodeUnreachable } from '../../../../src/cluster/failures.js';
 import { Router, type Shared } from '../../../../src/cluster/router.js';
 import { SessionNodes } from '../../../../src/cluster/placement.js';
-import type { Worker } from '../../../../src/cluster/workers.js';
+import type { Worker, Workers } from '../../../../src/cluster/workers.js';
 import type { ReceivedRequest, RoutedReply } from '../../../../src/services/cluster-port.js';
 
 /** A node that is known by its lease; `connect` finds which run of it there is. */
@@ -35,18 +35,18 @@ beforeEach(() => {
   const places = {
     claim: () => Promise.resolve({ nodeId: 'a-aaaaaaa', isFirst }),
     unclaim,
-    open: async ({ nodes }, open) => open(nodes[0]!, 'session_id'),
-  } satisfies Shared['places'];
+    open: (({ nodes }, open) => open(nodes[0]!, 'session_id')) satisfies Shared['places']['open'],
+  };
   const known = { find: (node: string) => Promise.resolve(node === late.nodeId ? late : undefined), isAvailable: true };
   router = new Router(
-    new SessionNodes(undefined, { all: () => workers, find }),
+    new SessionNodes(undefined, { all: () => workers, find } as unknown as Workers),
     {} as never,
     ({ name }) => {
       asked.push(name);
       const reply = name === 'a' ? { error: nodeUnreachable(name, 'refused').toBody() } : { status: 'completed' };
       return Promise.resolve({ reply, isRecorded: false } as unknown as RoutedReply);
     },
-    { places, known },
+    { places, known } as unknown as Shared,
   );
 });
 
