@@ -38,26 +38,21 @@ export interface LinkTls {
   readonly ca: string;
 }
 
-/** How a worker is dialled. */
 export interface DialOptions {
   readonly url: string;
   /** Name that it has to have. */
   readonly node: string;
-  /** Who this node is. */
   readonly identity: LinkIdentity;
   readonly secret: LinkSecret;
-  /** Undefined for links without TLS. */
   readonly tls: LinkTls | undefined;
   readonly signal: AbortSignal;
 }
 
-/** An open link. */
 export interface Dialled {
   readonly socket: Socket;
   readonly welcome: z.output<typeof welcomeSchema>;
 }
 
-/** Why a worker cannot be connected to. */
 export class DialError extends Error {
   /** True when nothing listens on its port: the daemon is not running. */
   readonly isRefused: boolean;
@@ -94,7 +89,6 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   }
 }
 
-/** Answers the challenge of the worker, and examines its welcome. */
 async function introduce(socket: Socket, { node, identity, secret, signal }: DialOptions): Promise<Dialled['welcome']> {
   const challenged = awaitChallenge(socket, signal);
   socket.connect();
@@ -159,17 +153,13 @@ const TICKET_TIMEOUT_MS = 2000;
 const KEPT_MS = 10_000;
 
 interface LinkedHttpOptions {
-  /** Name of the worker. */
   readonly node: string;
-  /** Address of its port for gateways. */
   readonly url: string;
   readonly ownNode: string;
-  /** Undefined for links without TLS. */
   readonly tls: LinkTls | undefined;
   readonly link: Link;
 }
 
-/** A request over HTTP of a client of this node. */
 interface LinkedRequest {
   readonly caller: Caller;
   readonly trace: TraceCarrier | undefined;

@@ -2,7 +2,6 @@ import type { Repeat } from '../core/protocol/define-requests.js';
 import { AdapterError } from '../core/errors.js';
 import { findNearest } from '../core/nearest.js';
 
-/** The error of a request whose node is lost before its answer. */
 export function nodeLost(node: string, repeat: Repeat, why: string): AdapterError {
   const isSafe = repeat === 'safe';
   const consequence = isSafe ? 'the request has changed nothing' : 'it may have been done';
@@ -17,23 +16,19 @@ export const nodeUnreachable = (node: string, why: string): AdapterError =>
     details: { node, retry_safe: true, maybe_executed: false },
   });
 
-/** The error of a request about a session whose node is lost. */
 export const sessionLost = (sessionId: string, node: string): AdapterError =>
   new AdapterError('SESSION_NOT_FOUND', `session ${sessionId} has ended: its node ${node} was lost`, {
     details: { session_id: sessionId, reason: 'node_lost', node },
   });
 
-/** The error of a request that no node can take. */
 export const noCapacity = (why: string): AdapterError =>
   new AdapterError('NO_CAPACITY', why, { details: { retry_safe: true, maybe_executed: false } });
 
-/** The error of new work for a node that takes none. */
 export const nodeDraining = (node: string): AdapterError =>
   new AdapterError('NODE_DRAINING', `node ${node} is being drained, and takes no new sessions`, {
     details: { node, retry_safe: true, maybe_executed: false },
   });
 
-/** The error of a request that names a node that there is not. */
 export function unknownNode(name: string, known: readonly string[]): AdapterError {
   const names = [...known].sort();
   const meant = findNearest(name, names);

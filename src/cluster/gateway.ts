@@ -23,7 +23,6 @@ const DECIDING_ROLES: readonly Role[] = ['operator', 'admin'];
 interface GatewayOptions extends WorkersOptions, RelayRecorders {
   readonly connections: Connections;
   readonly role: 'gateway' | 'node';
-  /** What this node runs itself. */
   readonly work: NodeWork;
   /** Undefined where workers are registered at each gateway. */
   readonly registry: RedisRegistry | undefined;

@@ -68,7 +68,6 @@ function isNewer(rest: Rest, best: Rest | undefined): boolean {
   return !other || head.accepted_at > other.accepted_at;
 }
 
-/** The cursor of a node behind what was taken of its page. */
 function cursorBehind(rest: Rest): string | null {
   const head = headOf(rest);
   return head ? String(head.number + 1) : rest.next;
@@ -77,13 +76,11 @@ function cursorBehind(rest: Rest): string | null {
 /** Time for all nodes to answer what is asked of all, in milliseconds. */
 const GATHER_TIMEOUT_MS = 1000;
 
-/** A node that has not answered. */
 interface Unreachable {
   readonly node: string;
   readonly code: ErrorBody['code'];
 }
 
-/** Answer of one node. */
 export interface NodeAnswer {
   readonly node: string;
   readonly reply: RoutedReply['reply'];
@@ -99,7 +96,6 @@ type Entries = readonly Fields[];
 const sorted = (entries: Entries, at: string): Entries =>
   [...entries].sort((one, other) => String(one[at]).localeCompare(String(other[at])));
 
-/** One value of those that several nodes have given for a field. */
 function mergedValue(merge: Merge, values: readonly unknown[]): unknown {
   if (merge === 'sum') return values.reduce<number>((sum, value) => sum + Number(value), 0);
   if (merge === 'any') return values.includes(true);
@@ -183,12 +179,10 @@ export async function askOwner(
   return answers.find(({ reply }) => 'error' in reply && ABSENCES.has(reply.error.code)) ?? answers[0] ?? here;
 }
 
-/** Codes of a node that has not answered. */
 const ABSENCES: ReadonlySet<string> = new Set(['NODE_LOST', 'NODE_UNREACHABLE']);
 
 const codeOf = (reply: RoutedReply['reply']): ErrorBody['code'] => ('error' in reply ? reply.error.code : 'INTERNAL');
 
-/** Whether a node does not have the object of a request. */
 function isUnknown({ reply }: RoutedReply): boolean {
   if (!('error' in reply)) return 'cancelled' in reply && !reply.cancelled;
   const { code } = reply.error;
@@ -201,7 +195,6 @@ async function inTime(node: SessionNode, ask: () => Promise<RoutedReply>): Promi
   return node.isLive ? Promise.race([ask(), sleep(GATHER_TIMEOUT_MS, late, { ref: false })]) : late;
 }
 
-/** The answer for a node that gives none. */
 const absent = ({ name, problem }: SessionNode): RoutedReply => ({
   reply: { error: nodeUnreachable(name, problem ?? 'it has not answered in time').toBody() },
   isRecorded: false,

@@ -56,12 +56,10 @@ export class HolderDirectory {
     return join(this.path, 'secret');
   }
 
-  /** The log of a holder. */
   logOf(name: string): string {
     return join(this.path, `${name}.log`);
   }
 
-  /** The audit log of a holder. */
   auditOf(name: string): string {
     return join(this.path, `${name}.audit.jsonl`);
   }
@@ -94,18 +92,15 @@ export class HolderDirectory {
     });
   }
 
-  /** The first name that no holder has. */
   freeName(): string {
     const taken = new Set(this.living().map(({ name }) => name));
     for (let number = 1; ; number += 1) if (!taken.has(`holder-${number}`)) return `holder-${number}`;
   }
 
-  /** Notes a holder, for the daemons that come. */
   write(holder: HolderRecord): void {
     writePrivateFile(this.#fileOf(holder.name), JSON.stringify(holder));
   }
 
-  /** Removes what `write` has noted. */
   remove(name: string): void {
     rmSync(this.#fileOf(name), { force: true });
   }

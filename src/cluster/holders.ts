@@ -20,7 +20,6 @@ const OF_THE_SERVICE = ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID', 'LISTE
 /** What a holder sends to the process that has started it, once it listens. */
 const holderReady = z.object({ ready: z.literal(true) });
 
-/** How a holder is started. */
 export interface HolderCommand {
   /** Node.js's own arguments, the program, and its arguments. */
   readonly args: readonly string[];
@@ -133,7 +132,6 @@ export class Holders implements AsyncDisposable {
     this.#watching = this.#watch();
   }
 
-  /** Has all holders read the configuration again. */
   reload(): void {
     for (const { pid, identity } of this.#known.values()) if (isProcess(pid, identity)) sendSignal(pid, 'SIGHUP');
   }
@@ -166,7 +164,6 @@ export class Holders implements AsyncDisposable {
     await this.#options.nodes.register({ node: holder.name, url: holder.url });
   }
 
-  /** Has a holder take nothing new. */
   async #retire(name: string): Promise<void> {
     try {
       await this.#options.nodes.drain({ node: name, drain: true });
@@ -195,7 +192,6 @@ export class Holders implements AsyncDisposable {
     }
   }
 
-  /** Starts the holder for what is new; returns whether that has succeeded. */
   async #replace(): Promise<boolean> {
     try {
       await this.#startOne();
@@ -250,11 +246,8 @@ interface HolderLifeOptions {
   readonly directory: HolderDirectory;
   readonly record: HolderRecord;
   readonly cluster: ClusterPort;
-  /** Whether a command or an LLM call runs. */
   readonly isRunning: () => boolean;
-  /** How many daemons are connected. */
   readonly daemons: () => number;
-  /** Ends the process. */
   readonly end: () => void;
 }
 

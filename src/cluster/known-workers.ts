@@ -30,7 +30,6 @@ const FILLING_PAUSE_MS = 100;
 export class KnownWorkers {
   readonly #registry: RedisRegistry;
   readonly #workers: Workers;
-  /** Name of this node. */
   readonly #ownNode: string;
   readonly #leaseMs: number;
   #registered: ReadonlyMap<string, RegisteredWorker> = new Map();
@@ -51,7 +50,6 @@ export class KnownWorkers {
     this.#filledAt = this.#fillingEnd();
   }
 
-  /** Takes what the registry has now. */
   readonly update = async (view: RegistryView): Promise<void> => {
     this.#nodes = view.nodes;
     this.#readAt = performance.now();
@@ -109,21 +107,18 @@ export class KnownWorkers {
     return performance.now() + this.#leaseMs / 2;
   }
 
-  /** Registers a worker at all gateways. */
   async register(worker: RegisteredWorker): Promise<void> {
     await this.#assertNoMember(worker.node);
     await this.#registry.register(worker);
     this.#registered = new Map([...this.#registered, [worker.node, worker]]);
   }
 
-  /** Removes a worker at all gateways. */
   async remove(worker: Worker): Promise<void> {
     await this.#assertNoMember(worker.name);
     await this.#registry.unregister(worker.name);
     this.#registered = new Map([...this.#registered].filter(([name]) => name !== worker.name));
   }
 
-  /** Whether the registry answers. */
   get isAvailable(): boolean {
     return this.#registry.problem === undefined;
   }

@@ -381,7 +381,6 @@ class Pending {
 
 /** The requests of a link that have no answer yet. */
 export class PendingRequests {
-  /** Name of the worker. */
   readonly #node: string;
   readonly #ownNode: string;
   readonly #clients: LinkClients;

@@ -51,9 +51,7 @@ export interface LinkListener {
 }
 
 export interface LinkOptions extends LinkListener {
-  /** Name of the worker. */
   readonly node: string;
-  /** Name of this node. */
   readonly ownNode: string;
   readonly dial: (signal: AbortSignal) => Promise<Dialled>;
   readonly leaseMs: number;
@@ -164,7 +162,6 @@ export class Link implements AsyncDisposable {
     this.#running = this.#keepConnected();
   }
 
-  /** How the worker is. */
   get state(): LinkState {
     return this.#status.state;
   }
@@ -360,7 +357,6 @@ export class Link implements AsyncDisposable {
     return this.#leased !== undefined && size + this.#pending.size + this.#options.audience().length === 0;
   }
 
-  /** Closes the connection. */
   #rest(): void {
     const { open } = this;
     this.#enter(resting(), 'the connection was not needed');

@@ -49,7 +49,6 @@ export const NO_WORK: NodeWork = {
 };
 
 interface OwnWorkOptions {
-  /** Name of this node. */
   readonly node: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly capacity: () => number;

@@ -43,7 +43,6 @@ type Open = (node: SessionNode, sessionId: string) => Promise<RoutedReply>;
 /** Places that all nodes of a cluster share: for sessions, and for commands that must run once. */
 export class SharedPlaces {
   readonly #registry: RedisRegistry;
-  /** Name of this node. */
   readonly #ownNode: string;
   /** Most sessions of a token, on all nodes together. */
   readonly #maxSessions: () => number;

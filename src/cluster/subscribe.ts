@@ -55,12 +55,10 @@ export class ClusterSubscriptions {
     return { reply, isRecorded: false };
   }
 
-  /** Begins all subscriptions again, after a node has come or was lost. */
   refresh(): void {
     for (const subscription of this.#subscriptions.values()) void this.#beginAgain(subscription);
   }
 
-  /** Handles the end of a connection. */
   detach({ id }: EventSink): void {
     this.#subscriptions.get(id)?.beginning.abort();
     this.#subscriptions.delete(id);

@@ -13,7 +13,6 @@ import type { NodeRole, RegisteredWorker } from './registry/registry.js';
 const IDLE_MS = 60_000;
 
 export interface WorkersOptions {
-  /** Who this node is. */
   readonly identity: LinkIdentity;
   readonly secret: LinkSecret;
   readonly tls: LinkTls | undefined;
@@ -21,7 +20,6 @@ export interface WorkersOptions {
   readonly log: Log;
 }
 
-/** What a worker is registered with. */
 export interface Registration extends RegisteredWorker {
   /** @default `worker` */
   readonly role?: NodeRole | undefined;
@@ -40,7 +38,6 @@ export class Workers implements AsyncDisposable {
     this.#listener = listener;
   }
 
-  /** All that are registered. */
   all(): readonly Worker[] {
     return [...this.#workers.values()];
   }
@@ -90,7 +87,6 @@ export class Workers implements AsyncDisposable {
     return worker;
   }
 
-  /** Removes a worker; returns whether it was there. Its connection ends. */
   remove(node: string): boolean {
     const isKnown = this.#workers.has(node);
     void this.#end(node);
@@ -121,7 +117,6 @@ const NO_LOAD: NodeLoad = { sessions: 0, one_shots: 0, capacity: 0, is_draining:
 export class Worker implements PlacementNode {
   readonly isHere = false;
   readonly link: Link;
-  /** Requests over HTTP beside the link. */
   readonly http: LinkedHttp;
   #registration: Registration;
   /** What was placed, or is being placed, since the worker last said what it carries. */
@@ -135,7 +130,6 @@ export class Worker implements PlacementNode {
     this.http = http;
   }
 
-  /** What it was registered with. */
   get registration(): Registration {
     return this.#registration;
   }

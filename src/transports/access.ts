@@ -21,7 +21,6 @@ const FORWARDING_HEADERS: readonly RegExp[] = [
   /^(?:x-)?(?:cf|cdn|akamai|fastly|fly|vercel|nf|azure|arr|appengine|goog|amzn|amz-cf|envoy|tailscale|ngrok|tunnel|proxy)-/,
 ];
 
-/** Settings for accepting requests by host and origin. */
 export interface OriginPolicy {
   /** True when the listening address is reachable from this machine only. */
   readonly isLoopback: boolean;

@@ -40,12 +40,9 @@ function parseAccepted(header: string): ReadonlyMap<string, boolean> {
   return new Map(entries);
 }
 
-/** Where the build puts the page. */
 export const DASHBOARD_DIRECTORY = fileURLToPath(new URL('../dashboard', import.meta.url));
 
-/** The page itself. */
 const PAGE = 'index.html';
-/** Directory of what the page loads. */
 const ASSETS = 'assets';
 
 /** Compressed variants, by the suffix that the build gives their files. */
@@ -62,7 +59,6 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** A file of the dashboard, in memory. */
 interface ServedFile {
   readonly mediaType: string;
   /** Hash of the content, for `ETag`. */
@@ -70,10 +66,8 @@ interface ServedFile {
   readonly variants: ReadonlyMap<Coding, Buffer>;
 }
 
-/** The built dashboard. */
 interface DashboardFiles {
   readonly page: ServedFile;
-  /** By file name. */
   readonly assets: ReadonlyMap<string, ServedFile>;
 }
 
@@ -122,7 +116,6 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Headers of every answer of the dashboard. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'x-content-type-options': 'nosniff',

@@ -145,13 +145,10 @@ const handlers: { readonly [N in RequestName]: Handler<N> } = {
   drain_node: ({ cluster }, request) => cluster.nodes.drain(request),
 };
 
-/** The reply to a client. */
 export type Reply<N extends RequestName = RequestName> = Answer<N> | { readonly error: ErrorBody };
 
-/** True for the name of a request. */
 const isRequestName = (name: string): name is RequestName => Object.hasOwn(requests, name);
 
-/** What requests are answered with. */
 export interface DispatchContext {
   readonly services: Services;
   readonly log: Log;
@@ -192,7 +189,6 @@ export async function dispatch(
   return services.secrets.value(reply as Reply);
 }
 
-/** A request of a known name. */
 interface NamedRequest<N extends RequestName> {
   readonly name: N;
   readonly payload: unknown;
@@ -278,7 +274,6 @@ function countRequest({ quotas }: Services, { relayedBy, principal }: Caller, we
   if (relayedBy === undefined) quotas.countRequest(principal, weight);
 }
 
-/** A reply, and whether another node has made it. */
 interface Handled<T> {
   readonly reply: Outcome<T>;
   readonly isFromElsewhere: boolean;

@@ -42,7 +42,6 @@ interface RelaySinkOptions {
   readonly client: string;
   /** Unlike that of any client of another node, or of this one. */
   readonly id: string;
-  /** Name of this node. */
   readonly node: string;
   readonly windowBytes: number;
   /** Whether the node of the client takes long output as bytes: earlier releases do not. */
@@ -94,13 +93,11 @@ export class RelaySink implements EventSink {
     this.#window.onDrained(listener);
   }
 
-  /** Takes credit of the client's node. */
   credit(bytes: number): void {
     this.#window.credit(bytes);
   }
 }
 
-/** A client of the other node. */
 interface Client {
   readonly caller: Caller;
   readonly sink: RelaySink;
@@ -109,7 +106,6 @@ interface Client {
 /** One open link from a gateway: the requests and events of its clients. */
 export class GatewayLink {
   readonly #options: LinkServerOptions;
-  /** Name of the node at the other end. */
   readonly #gateway: string;
   readonly #socket: Socket;
   readonly #clients = new Map<string, Client>();

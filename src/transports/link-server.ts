@@ -21,7 +21,6 @@ import { beginRoutes } from './http/routes.js';
 import { GatewayLink } from './gateway-link.js';
 import { frameBytesFor } from './socketio.js';
 
-/** Adds routes. */
 type Extension = (routes: FastifyInstance) => void;
 
 /**
@@ -117,12 +116,10 @@ export interface LinkServerOptions {
   /** Whether the gateway is the daemon whose sessions this process holds: see `accepted`. */
   readonly isOwnDaemon: boolean;
   readonly maxMessageBytes: number;
-  /** What clients of gateways ask for over HTTP. */
   readonly http: LinkHttp;
   readonly log: Log;
 }
 
-/** Requests of gateways over HTTP. */
 export interface LinkHttp {
   readonly tickets: Tickets;
   readonly extensions: readonly Extension[];

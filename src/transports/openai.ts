@@ -32,7 +32,6 @@ import {
   traceIn,
 } from './http/http-requests.js';
 
-/** One of OpenAI's two interfaces for completions. */
 interface Api {
   readonly path: string;
   readonly parse: (body: unknown) => CompletionRequest;
@@ -45,7 +44,6 @@ const frameOf = (prefix: string, { model }: CompletionRequest) => ({
   model,
 });
 
-/** The interfaces that the endpoint has. */
 const APIS: readonly Api[] = [
   {
     path: '/v1/chat/completions',
@@ -70,7 +68,6 @@ function contentOf({ raw: { method, headers }, body }: FastifyRequest) {
 /** Largest request, in bytes: the largest prompt of a tool, and the overhead of JSON. */
 const MAX_BODY_BYTES = 24 * 1024 * 1024;
 
-/** A caller with the trace that its request belongs to. */
 interface TracedCaller extends Caller {
   readonly trace: TraceCarrier | undefined;
 }
@@ -91,7 +88,6 @@ export class OpenAiEndpoint {
     this.#log = log;
   }
 
-  /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
     const options = { onRequest: this.#authentication.authenticate, errorHandler: this.#onError };
     for (const api of APIS) {

@@ -154,7 +154,6 @@ export class PreviewEndpoint {
     this.#options = options;
   }
 
-  /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
     void routes.register((scope, _options, done) => {
       this.#addRoutes(scope);

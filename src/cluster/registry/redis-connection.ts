@@ -35,7 +35,6 @@ export class RedisChannel implements Disposable {
     redis.connect().catch(() => undefined);
   }
 
-  /** Whether messages come at the moment. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -139,12 +138,10 @@ export class RedisConnection implements AsyncDisposable {
     return this.#problem;
   }
 
-  /** Calls `listener` after each connection. */
   onReachable(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** A key in full. */
   key(...parts: readonly string[]): string {
     return this.#options.prefix + parts.join(':');
   }

@@ -359,7 +359,6 @@ export class RedisRegistry {
     return this.#key('cmd', owner, commandId);
   }
 
-  /** The claim, and its mark. */
   #claimKeys(claim: CommandClaim): readonly string[] {
     return [this.#claimKey(claim), this.#key('shared', claim.owner, claim.commandId)];
   }

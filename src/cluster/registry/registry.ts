@@ -1,7 +1,6 @@
 import { AdapterError } from '../../core/errors.js';
 import type { HeldSession } from '../../services/sessions/session-description.js';
 
-/** Parts that a node may have in its cluster. */
 export type NodeRole = 'node' | 'gateway' | 'worker';
 
 /** What a node says of itself in the registry, as long as its lease lasts. */
@@ -34,7 +33,6 @@ export interface HeldLease {
 
 /** A command without a session whose id was chosen by its client. */
 export interface CommandClaim {
-  /** Id of the principal. */
   readonly owner: string;
   readonly commandId: string;
 }
@@ -68,7 +66,6 @@ export interface RegisteredWorker {
   readonly capacity?: number | undefined;
 }
 
-/** What the registry has at the moment. */
 export interface RegistryView {
   /** All nodes with a lease, by name. */
   readonly nodes: ReadonlyMap<string, NodeLease>;
@@ -85,11 +82,9 @@ export interface Candidate {
   readonly sessionId: string;
 }
 
-/** What a place is reserved for. */
 export interface SessionPlaceWish {
   /** The node has to have all of them. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Id of the principal. */
   readonly owner: string;
   /** Most sessions of the owner on all nodes; undefined for any number. */
   readonly maxOfOwner: number | undefined;

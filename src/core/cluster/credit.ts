@@ -30,7 +30,6 @@ export class SendWindow {
     return this.#pending;
   }
 
-  /** Notes that bytes were sent. */
   send(bytes: number): void {
     this.#pending += bytes;
   }
@@ -60,7 +59,6 @@ export class Receipts {
     this.#step = step;
   }
 
-  /** Notes that bytes were taken. */
   take(bytes: number): void {
     this.#taken += bytes;
   }

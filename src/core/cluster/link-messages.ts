@@ -17,7 +17,6 @@ const text = z.string().min(1).max(256);
 /** What the dialled node sends first: what the proof of the other side has to cover, so that none can be replayed. */
 export const challenge = z.object({ link_version: z.int(), nonce });
 
-/** Who one end of a link is. */
 const identity = {
   node: z.string().regex(NODE_NAME),
   incarnation: z.string().regex(/^[a-z0-9]{7}$/),
@@ -26,7 +25,6 @@ const identity = {
   instance_id: text,
 };
 
-/** What the dialling node answers the challenge with. */
 export const hello = z.object({ ...identity, nonce, proof });
 
 /** What a node carries, and how much it may. */
@@ -42,10 +40,8 @@ export const load = z.object({
 /** What the dialled node replies to a `hello` that it accepts. */
 export const welcome = z.object({ ...identity, proof, load, labels: z.record(z.string(), z.string()) });
 
-/** Why a `hello` is refused. */
 export const refusal = z.object({ refused: text });
 
-/** A client of the dialling node. */
 const relayedPrincipal = z.object({
   id: text.refine((id) => id !== LOCAL_ID, 'belongs to the programs of this machine'),
   name: text,
@@ -88,7 +84,6 @@ export const requestMessage = z.object({
 /** Asks for a ticket with which one request of a client is made over HTTP, on the same port. */
 export const ticketMessage = z.object({ caller: clientMessage.omit({ client: true }), is_encrypted: z.boolean() });
 
-/** The ticket: random, and good for one request. */
 export const ticketReply = z.object({ ticket: nonce });
 
 /** An event for a client. `bytes` is what it takes of the window. `text` is the `data` of the payload, in UTF-8. */
@@ -104,13 +99,11 @@ export const eventMessage = z
     data ? { ...event, payload: { ...(event.payload as object), data: UTF8.decode(data) } } : event,
   );
 
-/** Room of a client for more events. */
 export const creditMessage = z.object({ client: text, bytes: z.int().min(0) });
 
 /** The access of a principal has ended: what waits in its name counts no longer. */
 export const endedMessage = z.object({ principal: text });
 
-/** Whether the dialled node takes new sessions. */
 export const drainMessage = z.object({ drain: z.boolean() });
 
 /** A message that says nothing but its name. */
@@ -121,13 +114,10 @@ export const heldMessage = z.array(
   z.object({ id: text, owner: text.optional() }).transform(({ id, owner }) => ({ id, owner })),
 );
 
-/** A client as it is announced. */
 export type RelayedClient = Omit<z.output<typeof clientMessage>, 'client'>;
 
-/** Who one end of a link is. */
 export type LinkIdentity = Pick<z.output<typeof welcome>, keyof typeof identity>;
 
-/** What a node carries. */
 export type NodeLoad = z.output<typeof load>;
 
 /** Prefix of the ids of clients that connect to a node without a token: elsewhere they are those of that node. */

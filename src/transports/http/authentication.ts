@@ -15,7 +15,6 @@ export interface Grant extends Authentication {
   readonly origin: Origin;
 }
 
-/** A request, as far as it is authenticated. */
 export interface RawRequest {
   readonly raw: IncomingMessage;
 }

@@ -113,7 +113,6 @@ export function openAiErrorAnswer(error: AdapterError): ErrorAnswer<ReturnType<t
   return { status, headers, body };
 }
 
-/** Sends an error. */
 export const sendErrorAnswer = (reply: FastifyReply, { status, headers, body }: ErrorAnswer<object>): FastifyReply =>
   reply.code(status).headers(headers).send(body);
 

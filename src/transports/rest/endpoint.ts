@@ -197,7 +197,6 @@ export class RestEndpoint {
     this.#options = options;
   }
 
-  /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
     const { authentication, isOfWorker = false, maxMessageBytes: bodyLimit } = this.#options;
     const onRequest = authentication.authenticate;

@@ -115,7 +115,6 @@ export function partOf({ range = '' }: IncomingHttpHeaders): { readonly offset?:
   return { offset: part.offset, length: Math.min(part.length, MAX_FILE_BYTES) };
 }
 
-/** Whether an upload must not replace a file. */
 export function mustBeNew(headers: IncomingHttpHeaders): boolean {
   const { 'if-none-match': ifNoneMatch } = headers;
   if (ifNoneMatch === undefined) return false;
@@ -150,6 +149,5 @@ export function digestOf(headers: NodeJS.Dict<string | string[]>): string | unde
   throw invalid('Content-Digest must be sha-256=:BASE64:, with the SHA-256 of the body', 'Content-Digest');
 }
 
-/** An error of a parameter or a header. */
 const invalid = (message: string, field: string): AdapterError =>
   new AdapterError('INVALID_REQUEST', message, { details: { field } });

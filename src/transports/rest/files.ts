@@ -147,7 +147,6 @@ function refuseRange({ size }: Download, reply: FastifyReply): FastifyReply {
   return sendAnswer(reply.header('content-range', `bytes */${size}`), { ...answer, status: 416 });
 }
 
-/** The entity tag of a version of a file. */
 const entityTag = (version: string): string => `"${version}"`;
 
 /** Statuses of answers to conditions and ranges, which are for the client as they are. */
@@ -165,7 +164,6 @@ export class UploadBody implements AsyncIterable<Uint8Array> {
     this.#request = request;
   }
 
-  /** Bytes so far. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -240,7 +238,6 @@ export class FileEndpoint {
     this.#options = options;
   }
 
-  /** Adds the routes. */
   readonly register = (routes: FastifyInstance): void => {
     void routes.register((scope, _options, done) => {
       this.#addRoutes(scope);
