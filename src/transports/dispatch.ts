@@ -215,10 +215,10 @@ export async function carryOut<N extends RequestName, T extends object>(
   const { name, payload, caller } = request;
   const { principal, from } = caller;
   const startedAt = performance.now();
-  const answered: { isFromElsewhere: boolean } = { isFromElsewhere: false };
+  const answered: { isRecorded: boolean } = { isRecorded: false };
   const reply = await services.traces.request({ name, payload, principal, from, trace }, async () => {
     const handled = await handle(context, request, act);
-    answered.isFromElsewhere = handled.isFromElsewhere;
+    answered.isRecorded = handled.isRecorded;
     return handled.reply;
   });
   const outcome = 'error' in reply ? reply.error.code : 'ok';
@@ -227,8 +227,7 @@ export async function carryOut<N extends RequestName, T extends object>(
   setImmediate(() => {
     countAnswer(services, name, outcome, tookMs);
   });
-  // The node that has answered has recorded it.
-  if (!answered.isFromElsewhere)
+  if (!answered.isRecorded)
     services.requestAudit.answered(name, recorded(), reply as Exclude<typeof reply, ForwardedAnswer>, caller);
   return reply;
 }
@@ -276,7 +275,8 @@ function countRequest({ quotas }: Services, { relayedBy, principal }: Caller, we
 
 interface Handled<T> {
   readonly reply: Outcome<T>;
-  readonly isFromElsewhere: boolean;
+  /** Whether another node has made it, and recorded it if it is to be recorded. */
+  readonly isRecorded: boolean;
 }
 
 async function handle<N extends RequestName, T extends object>(
@@ -284,8 +284,9 @@ async function handle<N extends RequestName, T extends object>(
   named: NamedRequest<N>,
   act: (request: Request<N>, caller: Caller) => Promise<T>,
 ): Promise<Handled<T>> {
-  const { services, log } = context;
+  const { services, log, trace } = context;
   const { name, payload, caller } = named;
+  const { cluster } = services;
   try {
     if (services.isClosing() && !requests[name].whileClosing) {
       throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
@@ -293,12 +294,21 @@ async function handle<N extends RequestName, T extends object>(
     countRequest(services, caller);
     assertPermitted(caller.principal.role, name);
     const request = parsePayload(requests[name].input, name, payload) as Request<N>;
-    const elsewhere = routeOf(context, named, request, act);
-    if (elsewhere) return await elsewhere();
+    const answerHere = async (fields?: object, by?: Partial<Caller>) => {
+      try {
+        // A gateway runs nothing as a user.
+        if (cluster.runsSessions) await prepareUser(services, caller);
+        return (await act({ ...request, ...fields }, { ...caller, ...by })) as unknown as Answer<RequestName>;
+      } catch (error) {
+        return { error: bodyOf(error, name, log) };
+      }
+    };
+    const send = cluster.route({ ...named, request, trace, answerHere });
+    if (send) return (await send()) as Handled<T>;
     await prepareUser(services, caller);
-    return { reply: await act(request, caller), isFromElsewhere: false };
+    return { reply: await act(request, caller), isRecorded: false };
   } catch (error) {
-    return { reply: { error: bodyOf(error, name, log) }, isFromElsewhere: false };
+    return { reply: { error: bodyOf(error, name, log) }, isRecorded: false };
   } finally {
     // The request may have begun something for its connection after the end of that one.
     if (caller.sink?.isGone === true) endConnection(services, caller.sink);
@@ -308,31 +318,6 @@ async function handle<N extends RequestName, T extends object>(
 /** Makes what runs processes of the user of a token, where it has one. */
 async function prepareUser({ executions }: Services, { principal: { runAs } }: Caller): Promise<void> {
   if (runAs !== undefined) await executions.prepare(runAs);
-}
-
-/** How other nodes of the cluster answer a request; undefined for one that is answered here. */
-function routeOf<N extends RequestName, T extends object>(
-  { services, log, trace }: DispatchContext,
-  { name, payload, caller, http }: NamedRequest<N>,
-  request: Request<N>,
-  act: (request: Request<N>, caller: Caller) => Promise<T>,
-): (() => Promise<Handled<T>>) | undefined {
-  const { cluster } = services;
-  const answerHere = async (fields?: object, by?: Partial<Caller>) => {
-    try {
-      // A gateway runs nothing as a user.
-      if (cluster.runsSessions) await prepareUser(services, caller);
-      return (await act({ ...request, ...fields }, { ...caller, ...by })) as unknown as Answer<RequestName>;
-    } catch (error) {
-      return { error: bodyOf(error, name, log) };
-    }
-  };
-  const send = cluster.route({ name, payload, request, caller, trace, http, answerHere });
-  if (!send) return undefined;
-  return async () => {
-    const { reply, isRecorded } = await send();
-    return { reply: reply as Outcome<T>, isFromElsewhere: isRecorded };
-  };
 }
 
 /** Longest request name repeated to the client, in characters. */
