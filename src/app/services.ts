@@ -421,11 +421,11 @@ function buildReports(engine: Engine, services: Reported, context: RuntimeContex
     audit: new AuditSource(auditLog),
     nodes: new NodeSource(cluster.nodes),
   };
-  const { isEnabled: isAudited } = auditLog;
-  const hasNodes = cluster.node !== undefined;
   return {
     host,
-    subscriptions: closers.use(new Subscriptions({ sources, isAudited, hasNodes, log: log('subscriptions') })),
+    subscriptions: closers.use(
+      new Subscriptions(sources, auditLog.isEnabled, cluster.node !== undefined, log('subscriptions')),
+    ),
     readiness: new Readiness({ isClosing, metrics, pool: engine.pool, cluster }),
     metadata: new Metadata({
       executions,

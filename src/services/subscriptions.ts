@@ -4,7 +4,8 @@ import { LastingProblem, type Log } from '../core/log.js';
 import { rolesFor } from '../core/protocol/permissions.js';
 import type { Answer, Request, RequestName } from '../core/protocol/requests.js';
 import { DEFAULT_TICK_MS, type Topic } from '../core/protocol/requests/subscriptions.js';
-import { type Caller, type EventSink, isBehind, sinkFor } from './registry/caller.js';
+import { type Caller, type EventSink, sinkFor } from './registry/caller.js';
+import { Lane } from './registry/outbox.js';
 import type { Feed, Source, Subscriber } from './subscription-sources.js';
 
 /** Topics for the roles that may make a request; the others are for all roles. */
@@ -33,33 +34,30 @@ const noNodes = (): AdapterError =>
 /** Subscribers whose ticks are this close together share a look, in milliseconds. */
 const SHARED_MS = 50;
 
-interface SubscriptionsOptions {
-  /** False when the daemon records nothing. */
-  readonly isAudited: boolean;
-  /** False for a daemon alone. */
-  readonly hasNodes: boolean;
-  readonly log: Log;
-  readonly sources: Readonly<Record<Topic, Source>>;
-}
-
 /** The subscription of one client. */
 interface Subscription {
-  readonly subscriber: Subscriber;
   readonly feeds: ReadonlyMap<Topic, Feed>;
-  readonly intervalMs: number;
-  timer: NodeJS.Timeout;
+  readonly lane: Lane;
 }
 
 /** Sends clients what has changed, at most one event of each topic in an interval. Costs nothing without subscribers. */
 export class Subscriptions implements Disposable {
-  readonly #options: SubscriptionsOptions;
+  readonly #sources: Readonly<Record<Topic, Source>>;
+  /** False when the daemon records nothing. */
+  readonly #isAudited: boolean;
+  /** False for a daemon alone. */
+  readonly #hasNodes: boolean;
+  readonly #log: Log;
   readonly #subscriptions = new Map<string, Subscription>();
   /** When each topic was looked at last, on the monotonic clock; only of topics with subscribers. */
   readonly #lookedAt = new Map<Topic, number>();
   readonly #problems = new Map<Topic, LastingProblem>();
 
-  constructor(options: SubscriptionsOptions) {
-    this.#options = options;
+  constructor(sources: Readonly<Record<Topic, Source>>, isAudited: boolean, hasNodes: boolean, log: Log) {
+    this.#sources = sources;
+    this.#isAudited = isAudited;
+    this.#hasNodes = hasNodes;
+    this.#log = log;
   }
 
   /**
@@ -70,10 +68,9 @@ export class Subscriptions implements Disposable {
   subscribe({ topics, interval_ms = DEFAULT_TICK_MS }: Request<'subscribe'>, caller: Caller): Answer<'subscribe'> {
     const { principal } = caller;
     const sink = sinkFor('subscribe', caller);
-    const { isAudited, hasNodes } = this.#options;
     assertMayFollow(topics, principal.role);
-    if (topics.includes('nodes') && !hasNodes) throw noNodes();
-    const granted = [...new Set(topics)].filter((topic) => topic !== 'audit' || isAudited);
+    if (topics.includes('nodes') && !this.#hasNodes) throw noNodes();
+    const granted = [...new Set(topics)].filter((topic) => topic !== 'audit' || this.#isAudited);
     this.#remove(sink.id);
     if (granted.length > 0) this.#add({ principal, sink }, granted, interval_ms);
     this.#closeUnused();
@@ -92,23 +89,20 @@ export class Subscriptions implements Disposable {
   }
 
   #add(subscriber: Subscriber, topics: readonly Topic[], intervalMs: number): void {
-    const { sources } = this.#options;
     for (const topic of topics) {
       if (this.#lookedAt.has(topic)) continue;
       this.#lookedAt.set(topic, -Infinity);
-      sources[topic].open?.();
+      this.#sources[topic].open?.();
     }
-    const feeds = new Map(topics.map((topic) => [topic, sources[topic].feed(subscriber)]));
-    // The first tick comes after the answer.
-    const subscription: Subscription = {
-      subscriber,
-      feeds,
-      intervalMs,
-      timer: setTimeout(() => {
-        this.#tick(subscription);
-      }, 0),
-    };
-    this.#subscriptions.set(subscriber.sink.id, subscription);
+    const feeds = new Map(topics.map((topic) => [topic, this.#sources[topic].feed(subscriber)]));
+    const lane = new Lane(subscriber.sink, () => {
+      const now = performance.now();
+      lane.offer(pauseAfter(now, intervalMs));
+      for (const [topic, feed] of feeds) void this.#send(topic, feed, now);
+    });
+    this.#subscriptions.set(subscriber.sink.id, { feeds, lane });
+    // The first events come after the answer.
+    lane.offer(1);
   }
 
   async #send(topic: Topic, feed: Feed, now: number): Promise<void> {
@@ -123,33 +117,19 @@ export class Subscriptions implements Disposable {
 
   #problemOf(topic: Topic): LastingProblem {
     const texts = { level: 'error', begun: 'changes could not be sent', over: 'changes are sent again' } as const;
-    const problem = this.#problems.get(topic) ?? new LastingProblem(this.#options.log, texts);
+    const problem = this.#problems.get(topic) ?? new LastingProblem(this.#log, texts);
     this.#problems.set(topic, problem);
     return problem;
-  }
-
-  #tick(subscription: Subscription): void {
-    const { subscriber, feeds, intervalMs } = subscription;
-    const now = performance.now();
-    subscription.timer = setTimeout(
-      () => {
-        this.#tick(subscription);
-      },
-      pauseAfter(now, intervalMs),
-    ).unref();
-    // The next tick has the newest state.
-    if (isBehind(subscriber.sink)) return;
-    for (const [topic, feed] of feeds) void this.#send(topic, feed, now);
   }
 
   #look(topic: Topic, now: number): void {
     if (now - (this.#lookedAt.get(topic) ?? 0) < SHARED_MS) return;
     this.#lookedAt.set(topic, now);
-    this.#options.sources[topic].look?.();
+    this.#sources[topic].look?.();
   }
 
   #remove(id: string): void {
-    clearTimeout(this.#subscriptions.get(id)?.timer);
+    this.#subscriptions.get(id)?.lane[Symbol.dispose]();
     this.#subscriptions.delete(id);
   }
 
@@ -157,7 +137,7 @@ export class Subscriptions implements Disposable {
     for (const topic of [...this.#lookedAt.keys()]) {
       if ([...this.#subscriptions.values()].some(({ feeds }) => feeds.has(topic))) continue;
       this.#lookedAt.delete(topic);
-      this.#options.sources[topic].close?.();
+      this.#sources[topic].close?.();
     }
   }
 }

@@ -7,31 +7,26 @@ import type { PathWatcher } from '../engine/files/file-job.js';
 import { MAX_BATCH_CHANGES, type PathChange, type WatchBatch } from '../engine/files/watch.js';
 import { randomBytes } from '../engine/system/random.js';
 import type { Files, Watchable } from './files/files.js';
-import { type Caller, type EventSink, isBehind, sinkFor } from './registry/caller.js';
+import { type Caller, type EventSink, sinkFor } from './registry/caller.js';
+import { Lane } from './registry/outbox.js';
 import type { SessionRegistry } from './registry/session-registry.js';
-
-/** For whom is watched, and what. */
-interface ClientWatchOptions {
-  readonly watchId: string;
-  readonly sink: EventSink;
-  /** Those of some paths that the client may know of. */
-  readonly shownOf: Watchable['shownOf'];
-  readonly debounceMs: number;
-}
 
 /** One watch of a client. While the client does not read, changes are merged, up to a bound. */
 export class ClientWatch implements AsyncDisposable {
-  readonly #options: ClientWatchOptions;
+  readonly #watchId: string;
+  readonly #sink: EventSink;
+  readonly #lane: Lane;
   readonly #waiting = new Map<string, PathChange['change']>();
   #overflow = false;
-  #timer: NodeJS.Timeout | undefined;
   #watcher: PathWatcher | undefined;
   #isDisposed = false;
   /** Whether its session has ended. */
   isOver: () => boolean = () => false;
 
-  constructor(options: ClientWatchOptions) {
-    this.#options = options;
+  constructor(watchId: string, sink: EventSink) {
+    this.#watchId = watchId;
+    this.#sink = sink;
+    this.#lane = new Lane(sink, this.#send);
   }
 
   /** Resolves with the reason when it ends before it is disposed. */
@@ -41,51 +36,44 @@ export class ClientWatch implements AsyncDisposable {
 
   /** @throws as `FilePerformer.watch` */
   async start(
-    { at, performer }: Watchable,
+    { at, performer, shownOf }: Watchable,
     how: { readonly isRecursive: boolean; readonly debounceMs: number },
   ): Promise<void> {
     this.#watcher = await performer.watch({ at, ...how }, (batch) => {
-      this.#add(batch);
+      if (!this.#isDisposed) this.#add(batch, shownOf);
     });
   }
 
   /** Tells the client that nothing more comes. */
   tellEnd(reason: EventPayload<'watch_ended'>['reason'], detail: string): void {
-    this.#options.sink.send('watch_ended', { watch_id: this.#options.watchId, reason, detail });
+    this.#lane.flush();
+    this.#sink.send('watch_ended', { watch_id: this.#watchId, reason, detail });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
-    clearTimeout(this.#timer);
+    this.#lane[Symbol.dispose]();
     await this.#watcher?.[Symbol.asyncDispose]();
   }
 
-  #add({ changes, overflow }: WatchBatch): void {
+  #add({ changes, overflow }: WatchBatch, shownOf: Watchable['shownOf']): void {
     this.#overflow ||= overflow;
-    const shown = new Set(this.#options.shownOf(changes.map(({ path }) => path)));
+    const shown = new Set(shownOf(changes.map(({ path }) => path)));
     for (const { path, change } of changes) {
       if (!shown.has(path)) continue;
       const before = this.#waiting.get(path);
       if (before === undefined && this.#waiting.size >= MAX_BATCH_CHANGES) this.#overflow = true;
       else this.#waiting.set(path, before === 'created' && change === 'changed' ? before : change);
     }
-    // Otherwise the client reads too slowly, and the timer sends them: one for all changes, not one for each.
-    if (this.#timer === undefined) this.#send();
+    if (this.#waiting.size > 0 || this.#overflow) this.#lane.offer();
   }
 
   readonly #send = (): void => {
-    this.#timer = undefined;
-    const { sink, watchId, debounceMs } = this.#options;
-    if (this.#isDisposed || (this.#waiting.size === 0 && !this.#overflow)) return;
-    if (isBehind(sink)) {
-      this.#timer = setTimeout(this.#send, debounceMs).unref();
-      return;
-    }
     const changes = [...this.#waiting].map(([path, change]) => ({ path, change }));
     const overflow = this.#overflow;
     this.#waiting.clear();
     this.#overflow = false;
-    sink.send('paths_changed', { watch_id: watchId, changes, overflow });
+    this.#sink.send('paths_changed', { watch_id: this.#watchId, changes, overflow });
   };
 }
 
@@ -127,7 +115,7 @@ export class Watching implements AsyncDisposable {
     const { debounce_ms: debounceMs = DEFAULT_DEBOUNCE_MS } = request;
     try {
       const place = await this.#options.files.watchable(request, caller);
-      const watch = new ClientWatch({ watchId, sink, shownOf: place.shownOf, debounceMs });
+      const watch = new ClientWatch(watchId, sink);
       await watch.start(place, { isRecursive: request.recursive === true, debounceMs });
       // The client may have gone while the watch began.
       if (this.#watches.get(sink.id) !== own) await watch[Symbol.asyncDispose]();

@@ -1,8 +1,9 @@
 import type { Log } from '../../core/log.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import type { SessionInfo } from '../../core/protocol/results.js';
+import type { EventPayload, SessionInfo } from '../../core/protocol/results.js';
 import { limitNotification, type Notifications } from '../notifications.js';
 import { type Caller, type EventSink, sinkFor } from '../registry/caller.js';
+import { Lane } from '../registry/outbox.js';
 import { renderBreach } from '../registry/rendered-limits.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 import type { LimitListener, LiveUsage, ResourceMonitor } from './resource-monitor.js';
@@ -62,25 +63,43 @@ const renderUsage = ({ cpuPercent, memoryBytes, tasks, writtenBytes }: LiveUsage
   written_bytes: writtenBytes,
 });
 
-interface Follower {
-  readonly sink: EventSink;
+/** A client that follows the usage of a session, at its own interval. */
+class Follower implements Disposable {
   readonly intervalMs: number;
-  lastAt: number;
+  readonly #lane: Lane;
+  #newest: EventPayload<'resource_usage'> | undefined;
+  #sentAt = -Infinity;
+
+  /** @param intervalMs minimum time between two events, in milliseconds */
+  constructor(sink: EventSink, intervalMs: number) {
+    this.intervalMs = intervalMs;
+    this.#lane = new Lane(sink, () => {
+      this.#sentAt = performance.now();
+      if (this.#newest) sink.send('resource_usage', this.#newest);
+    });
+  }
+
+  tell(usage: EventPayload<'resource_usage'>): void {
+    this.#newest = usage;
+    this.#lane.offer(this.#sentAt + this.intervalMs - performance.now());
+  }
+
+  /** Drops what was not sent yet. */
+  [Symbol.dispose](): void {
+    this.#lane[Symbol.dispose]();
+  }
 }
 
-/** Clients that follow the resource usage of sessions, each at its own interval. */
+/** Clients that follow the resource usage of sessions. */
 class UsageFollowers {
   /** Followers by session id and client id. */
   readonly #followers = new Map<string, Map<string, Follower>>();
 
-  /**
-   * Adds a follower.
-   * @param intervalMs minimum time between two events, in milliseconds
-   */
   add(sessionId: string, sink: EventSink, intervalMs: number): void {
+    this.remove(sink, sessionId);
     const followers = this.#followers.get(sessionId) ?? new Map<string, Follower>();
     this.#followers.set(sessionId, followers);
-    followers.set(sink.id, { sink, intervalMs, lastAt: -Infinity });
+    followers.set(sink.id, new Follower(sink, intervalMs));
   }
 
   /**
@@ -90,6 +109,7 @@ class UsageFollowers {
   remove(sink: EventSink, sessionId?: string): void {
     for (const [id, followers] of this.#followers) {
       if (sessionId !== undefined && sessionId !== id) continue;
+      followers.get(sink.id)?.[Symbol.dispose]();
       followers.delete(sink.id);
       if (followers.size === 0) this.#followers.delete(id);
     }
@@ -97,7 +117,13 @@ class UsageFollowers {
 
   /** Handles the end of a session. */
   forget(sessionId: string): void {
+    this.dropWaiting(sessionId);
     this.#followers.delete(sessionId);
+  }
+
+  /** Drops what was not sent yet: nothing runs in the session any more. */
+  dropWaiting(sessionId: string): void {
+    for (const follower of this.#followers.get(sessionId)?.values() ?? []) follower[Symbol.dispose]();
   }
 
   /** The shortest interval of a session's followers, in milliseconds. */
@@ -106,25 +132,14 @@ class UsageFollowers {
     return followers && Math.min(...[...followers.values()].map(({ intervalMs }) => intervalMs));
   }
 
-  /** Sends usage to the followers whose interval has passed. */
   tell(sessionId: string, usage: LiveUsage): void {
-    const now = performance.now();
-    for (const follower of this.#followers.get(sessionId)?.values() ?? []) {
-      // Samples are taken a little early or late.
-      if (now - follower.lastAt < follower.intervalMs * EARLY_SHARE) continue;
-      follower.lastAt = now;
-      follower.sink.send('resource_usage', {
-        session_id: sessionId,
-        command_id: usage.commandId,
-        cpu_ms: Math.round(usage.cpuMs),
-        ...renderUsage(usage),
-      });
-    }
+    const followers = this.#followers.get(sessionId);
+    if (!followers) return;
+    const { commandId: command_id, cpuMs } = usage;
+    const event = { session_id: sessionId, command_id, cpu_ms: Math.round(cpuMs), ...renderUsage(usage) };
+    for (const follower of followers.values()) follower.tell(event);
   }
 }
-
-/** Share of an interval after which a sample counts as on time. */
-const EARLY_SHARE = 0.9;
 
 /** Resource usage of sessions: has their limits enforced, and sends usage to the clients that follow it. */
 export class SessionUsage {
@@ -189,6 +204,7 @@ export class SessionUsage {
         this.#followers.tell(id, usage);
       },
       onIdle: () => {
+        this.#followers.dropWaiting(id);
         this.#memory.noteIdle(id);
       },
       wantedIntervalMs: () => this.#followers.intervalOf(id),

@@ -3,7 +3,10 @@ import { AdapterError } from '../../core/errors.js';
 import type { RequestName } from '../../core/protocol/requests.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 
-/** Bounds of a client's unsent data, in bytes: a command is paused above the high mark and goes on below the low one. */
+/**
+ * Bounds of a client's unsent data, in bytes: a command is paused above the high mark and goes on below the low one;
+ * what can be merged waits above the low mark.
+ */
 export interface Marks {
   readonly high: number;
   readonly low: number;
@@ -37,12 +40,6 @@ export interface Caller {
   /** Id that the other node has reserved for the session that the request opens. */
   readonly reservedSessionId?: string | undefined;
 }
-
-/** More unsent bytes of a client than this make what can wait, or be merged, wait. */
-const MAX_PENDING_BYTES = 256 * 1024;
-
-/** Whether a client reads more slowly than it is sent events. */
-export const isBehind = (sink: EventSink): boolean => sink.pendingBytes() > MAX_PENDING_BYTES;
 
 /**
  * Returns where the events go that a request asks for.

@@ -3,38 +3,24 @@ import type { OutputStreamName } from '../../core/protocol/fields.js';
 import type { EventName, EventPayload } from '../../core/protocol/results.js';
 import { type Replay, ReplayRing } from '../../core/replay-ring.js';
 import type { Command } from '../../engine/command/command.js';
-import { type EventSink, isBehind, type Marks } from './caller.js';
+import type { EventSink } from './caller.js';
+import { type Backlog, Lane, Outbox } from './outbox.js';
 
-/** Marks of a client whose transport has none. */
-const DEFAULT_MARKS: Marks = { high: 1024 * 1024, low: 256 * 1024 };
-/**
- * Time after which a command no longer waits for a slow client, in milliseconds: its events are dropped, and a gap is
- * announced.
- */
-const STALL_MS = 5000;
-
-/** How far a client has got: with the newest event, behind it, or so long behind that its events are dropped. */
-type FollowerState = 'abreast' | 'behind' | 'stalled';
-
-/** A client that follows a channel at the pace of the commands, and its backlog. */
+/** A client that gets all output in order, and what it misses after it has stalled. */
 class Follower {
-  readonly sink: EventSink;
+  readonly outbox: Outbox;
   readonly #sessionId: string | null;
-  readonly #marks: Marks;
   /** Sequence number of the first event that was dropped for this client. */
   #missingFrom: number | undefined;
-  #behindSince: number | undefined;
-  #isAwaitingDrain = false;
 
   constructor(sink: EventSink, sessionId: string | null) {
-    this.sink = sink;
+    this.outbox = Outbox.of(sink);
     this.#sessionId = sessionId;
-    this.#marks = sink.marks ?? DEFAULT_MARKS;
   }
 
   /** Sends a numbered event, unless events are being dropped. */
   sendNumbered<N extends EventName>(event: N, payload: EventPayload<N>): void {
-    if (this.#missingFrom === undefined) this.sink.send(event, payload);
+    if (this.#missingFrom === undefined) this.outbox.sink.send(event, payload);
   }
 
   /** Sends an event without a number. A client with dropped events must not take its output for complete. */
@@ -43,47 +29,26 @@ class Follower {
       this.#announceGap(nextSeq);
       this.#missingFrom = nextSeq;
     }
-    this.sink.send(event, payload);
+    this.outbox.sink.send(event, payload);
   }
 
   /**
    * Looks at the backlog.
    * @param nextSeq number of the next event: the first to be dropped for a stalled client
    */
-  judge(nextSeq: number): FollowerState {
-    const now = performance.now();
-    const pending = this.sink.pendingBytes();
-    if (pending > this.#marks.high) this.#behindSince ??= now;
-    if (this.#behindSince === undefined) return 'abreast';
-    if (pending <= this.#marks.low) {
-      this.#catchUp(nextSeq);
-      return 'abreast';
-    }
-    if (now - this.#behindSince < STALL_MS) return 'behind';
-    this.#missingFrom ??= nextSeq;
-    return 'stalled';
-  }
-
-  /** Calls `listener` once when unsent data has left; a second call while the first one waits has no effect. */
-  onDrained(listener: () => void): void {
-    if (this.#isAwaitingDrain) return;
-    this.#isAwaitingDrain = true;
-    this.sink.onDrained?.(() => {
-      this.#isAwaitingDrain = false;
-      listener();
-    });
-  }
-
-  #catchUp(nextSeq: number): void {
-    this.#behindSince = undefined;
-    this.#announceGap(nextSeq);
-    this.#missingFrom = undefined;
+  judge(nextSeq: number): Backlog {
+    const { backlog } = this.outbox;
+    if (backlog === 'none') {
+      this.#announceGap(nextSeq);
+      this.#missingFrom = undefined;
+    } else if (backlog === 'stalled') this.#missingFrom ??= nextSeq;
+    return backlog;
   }
 
   #announceGap(nextSeq: number): void {
     const from = this.#missingFrom ?? nextSeq;
     if (from === nextSeq) return;
-    this.sink.send('output_gap', { session_id: this.#sessionId, from_seq: from, to_seq: nextSeq - 1 });
+    this.outbox.sink.send('output_gap', { session_id: this.#sessionId, from_seq: from, to_seq: nextSeq - 1 });
   }
 }
 
@@ -159,6 +124,7 @@ const MAX_BATCH = 8;
 /** A client that sees the newest output at a limited rate, and what it may be sent at the moment. */
 interface Observer {
   readonly sink: EventSink;
+  readonly lane: Lane;
   readonly bytesPerSecond: number;
   readonly burstBytes: number;
   nextSeq: number;
@@ -176,7 +142,6 @@ export class Observers implements Disposable {
   readonly #ring = new ReplayRing<OutputEvent>(KEPT_BYTES);
   readonly #batch = new OutputBatch();
   readonly #observers = new Map<string, Observer>();
-  #timer: NodeJS.Timeout | undefined;
   #deliveredAt = -Infinity;
 
   constructor(sessionId: string | null) {
@@ -195,23 +160,22 @@ export class Observers implements Disposable {
    */
   add(sink: EventSink, bytesPerSecond: number, fromSeq = Infinity): number {
     this.#number();
+    this.remove(sink);
     const nextSeq = Math.min(fromSeq, this.#ring.nextSeq);
     const burstBytes = Math.max((bytesPerSecond * TICK_MS) / 1000, MIN_BURST_BYTES);
-    const creditAt = performance.now();
-    this.#observers.set(sink.id, {
-      sink,
-      bytesPerSecond,
-      burstBytes,
-      nextSeq,
-      credit: burstBytes,
-      creditAt,
+    const lane = new Lane(sink, () => {
+      this.#tick(observer);
     });
-    this.#deliverSoon();
+    const creditAt = performance.now();
+    const observer: Observer = { sink, lane, bytesPerSecond, burstBytes, nextSeq, credit: burstBytes, creditAt };
+    this.#observers.set(sink.id, observer);
+    this.#offer(observer);
     return nextSeq;
   }
 
   /** Returns true when the client was an observer. */
   remove({ id }: EventSink): boolean {
+    this.#observers.get(id)?.lane[Symbol.dispose]();
     return this.#observers.delete(id);
   }
 
@@ -219,7 +183,7 @@ export class Observers implements Disposable {
   take(command: Command, stream: OutputStreamName, piece: Piece): void {
     this.#batch.add(command, stream, piece);
     if (this.#batch.length > MAX_BATCH) this.#number();
-    this.#deliverSoon();
+    for (const observer of this.#observers.values()) this.#offer(observer);
   }
 
   /** Sends an event without a number, after the newest output before it. */
@@ -232,13 +196,13 @@ export class Observers implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    for (const { lane } of this.#observers.values()) lane[Symbol.dispose]();
     this.#observers.clear();
   }
 
-  #deliverSoon(): void {
-    if (this.#observers.size === 0) return;
-    this.#timer ??= setTimeout(this.#tick, Math.max(0, this.#deliveredAt + TICK_MS - performance.now()));
+  /** Delivers in a tick: all observers in the same one. */
+  #offer({ lane }: Observer): void {
+    lane.offer(Math.max(1, this.#deliveredAt + TICK_MS - performance.now()));
   }
 
   /** Makes numbered events of the batch. */
@@ -250,22 +214,20 @@ export class Observers implements Disposable {
     }
   }
 
-  readonly #tick = (): void => {
-    this.#timer = undefined;
-    this.#deliveredAt = performance.now();
+  /** Delivers if all that waits may be sent, or a whole burst of it; otherwise once that is so. */
+  #tick(observer: Observer): void {
     this.#number();
-    for (const observer of this.#observers.values()) if (this.#mayDeliver(observer)) this.#deliver(observer);
-    if ([...this.#observers.values()].some(({ nextSeq }) => nextSeq < this.#ring.nextSeq)) this.#deliverSoon();
-  };
-
-  /** Whether all that waits may be sent, or a whole burst of it. */
-  #mayDeliver(observer: Observer): boolean {
     const now = performance.now();
     const earned = (observer.bytesPerSecond * (now - observer.creditAt)) / 1000;
     observer.credit = Math.min(observer.burstBytes, observer.credit + earned);
     observer.creditAt = now;
-    if (isBehind(observer.sink)) return false;
-    return observer.credit >= Math.min(this.#ring.bytesSince(observer.nextSeq), observer.burstBytes);
+    const missing = Math.min(this.#ring.bytesSince(observer.nextSeq), observer.burstBytes) - observer.credit;
+    if (missing > 0) {
+      observer.lane.offer(Math.max(TICK_MS, (missing / observer.bytesPerSecond) * 1000));
+      return;
+    }
+    this.#deliveredAt = now;
+    this.#deliver(observer);
   }
 
   /** Sends the newest events up to a burst, and a gap for those before them. */
@@ -286,8 +248,6 @@ export class Observers implements Disposable {
 
 /** Output within this time is sent in one batch, in milliseconds. */
 const BATCH_MS = 4;
-/** How often a follower that is behind is looked at, in milliseconds: its transport may not tell that it has drained. */
-const BEHIND_POLL_MS = 50;
 
 const STREAMS = ['stdout', 'stderr'] as const;
 
@@ -304,7 +264,6 @@ export class OutputChannel implements Disposable {
   readonly #hold: (command: Command, isHeld: boolean) => void;
   readonly #batch = new OutputBatch();
   #flushTimer: NodeJS.Timeout | undefined;
-  #behindTimer: NodeJS.Timeout | undefined;
   #lastFlush = -Infinity;
   /** Commands whose output goes to the followers. */
   readonly #opened = new WeakSet<Command>();
@@ -370,6 +329,7 @@ export class OutputChannel implements Disposable {
   /** Returns true when the client was a follower. */
   unfollow(sink: EventSink): boolean {
     this.#observers.remove(sink);
+    this.#followers.get(sink.id)?.outbox.forget(this.#updateHold);
     const wasThere = this.#followers.delete(sink.id);
     if (wasThere) this.#updateHold();
     return wasThere;
@@ -441,7 +401,7 @@ export class OutputChannel implements Disposable {
 
   [Symbol.dispose](): void {
     this.flush();
-    clearTimeout(this.#behindTimer);
+    for (const { outbox } of this.#followers.values()) outbox.forget(this.#updateHold);
     this.#followers.clear();
     this.#observers[Symbol.dispose]();
   }
@@ -464,24 +424,14 @@ export class OutputChannel implements Disposable {
   }
 
   /** Pauses commands while a follower is behind, and resumes them. */
-  #updateHold(): void {
-    const slow: Follower[] = [];
+  readonly #updateHold = (): void => {
     let isBehind = false;
     for (const follower of this.#followers.values()) {
-      const state = follower.judge(this.nextSeq);
-      if (state !== 'abreast') slow.push(follower);
-      isBehind ||= state === 'behind';
+      const backlog = follower.judge(this.nextSeq);
+      if (backlog !== 'none') follower.outbox.atNextLook(this.#updateHold);
+      isBehind ||= backlog === 'behind';
     }
     this.#setHeld(isBehind);
-    clearTimeout(this.#behindTimer);
-    this.#behindTimer = undefined;
-    if (slow.length === 0) return;
-    this.#behindTimer = setTimeout(this.#onDrained, BEHIND_POLL_MS);
-    for (const follower of slow) follower.onDrained(this.#onDrained);
-  }
-
-  readonly #onDrained = (): void => {
-    this.#updateHold();
   };
 
   #setHeld(isHeld: boolean): void {

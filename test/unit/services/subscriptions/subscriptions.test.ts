@@ -57,7 +57,7 @@ function subscriptionsTo(sessions: SessionSource): Subscriptions {
     audit: NOTHING,
     nodes: NOTHING,
   };
-  return new Subscriptions({ isAudited: true, hasNodes: false, log: SILENT, sources });
+  return new Subscriptions(sources, true, false, SILENT);
 }
 
 /** A client with a connection that may be slow, and what it makes of the events. */
@@ -173,12 +173,8 @@ describe('a subscription', () => {
       },
     };
     const sources = { sessions: sessions.source, commands: failing, confirmations: NOTHING, llm: NOTHING };
-    using subscriptions = new Subscriptions({
-      isAudited: true,
-      hasNodes: false,
-      log: SILENT,
-      sources: { ...sources, host: NOTHING, audit: NOTHING, nodes: NOTHING },
-    });
+    const all = { ...sources, host: NOTHING, audit: NOTHING, nodes: NOTHING };
+    using subscriptions = new Subscriptions(all, true, false, SILENT);
     subscriptions.subscribe({ topics: ['commands', 'sessions'] }, client.caller);
     vi.advanceTimersByTime(1);
     expect(client.events).toHaveLength(1);

@@ -14,6 +14,7 @@ const sink = {
 };
 const watchable = {
   at: [],
+  shownOf: (paths: readonly string[]) => paths.filter((path) => path !== '/secret'),
   performer: {
     watch: (_job: unknown, onBatch: OnBatch) => {
       give = onBatch;
@@ -23,8 +24,7 @@ const watchable = {
 };
 
 async function watching(): Promise<ClientWatch> {
-  const shownOf = (paths: readonly string[]) => paths.filter((path) => path !== '/secret');
-  const watch = new ClientWatch({ watchId: 'w', sink, shownOf, debounceMs: 20 });
+  const watch = new ClientWatch('w', sink);
   await watch.start(watchable as never, { isRecursive: false, debounceMs: 20 });
   return watch;
 }
@@ -82,4 +82,15 @@ it('says nothing of what the client may not see, and nothing after its end', asy
   await watch[Symbol.asyncDispose]();
   give({ changes: [{ path: '/a', change: 'changed' }], overflow: false });
   expect(sent).toEqual([]);
+});
+
+it('sends what a slow client has not got before the end', async () => {
+  await using watch = await watching();
+  pending = 1_000_000;
+  give({ changes: [{ path: '/a', change: 'created' }], overflow: false });
+  watch.tellEnd('failed', 'gone');
+  expect(sent).toEqual([
+    { watch_id: 'w', changes: [{ path: '/a', change: 'created' }], overflow: false },
+    { watch_id: 'w', reason: 'failed', detail: 'gone' },
+  ]);
 });
