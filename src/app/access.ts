@@ -20,9 +20,9 @@ export async function buildAccess({ launcher }: Engine, context: RuntimeContext)
     access.noteTokenEnd(id);
   };
   const { files, store } = await openTokens(context, noteEnd);
-  const links = new DashboardLinks({ isServed: http.dashboard, endOfToken: (id) => store.endOf(id) });
+  const links = new DashboardLinks(http.dashboard, (id) => store.endOf(id));
   const pages = closers.use(new PageTokens(audit, noteEnd));
-  const access = new Access({ mode: auth.mode, tokens: store, links, pages, peers, refusals, hasSandboxes });
+  const access = new Access(auth.mode, store, links, pages, peers, refusals, hasSandboxes);
   return {
     access,
     admission: new Admission({ ...socketio, peers, refusals }),
@@ -67,13 +67,7 @@ async function shareTokens(
   const { cluster, adapter } = configuration();
   if (!shared || cluster.role === 'worker' || cluster.tokens === 'files') return undefined;
   const tokens = closers.use(
-    new SharedTokens({
-      files,
-      stateDirectory: adapter.stateDirectory,
-      registry: shared.tokens,
-      graceMs: cluster.tokenGraceMs,
-      log: log('access'),
-    }),
+    new SharedTokens(files, adapter.stateDirectory, shared.tokens, cluster.tokenGraceMs, log('access')),
   );
   await tokens.start();
   return tokens;

@@ -113,17 +113,15 @@ function buildBase(engine: Engine, { access }: AccessServices, context: RuntimeC
   const { configuration, limits, log, node, closers } = context;
   const registry = new CommandRegistry(node?.name);
   closers.defer(() => registry.clear());
-  const executions = closers.use(
-    new Executions({ own: engine, isRoot: ownUid() === 0, find: findUser, build: engine.buildFor }),
-  );
+  const executions = closers.use(new Executions(engine, ownUid() === 0, findUser, engine.buildFor));
   const checkpoints = new WorkspaceCheckpoints(executions, (execution) => checkpointsOf(execution, engine, context));
   const monitor = closers.use(
-    new ResourceMonitor({
-      workspace: engine.pool.cwd,
-      mechanism: engine.mechanism,
-      settings: () => watchSettings(configuration(), limits()),
-      log: log('monitor'),
-    }),
+    new ResourceMonitor(
+      engine.pool.cwd,
+      engine.mechanism,
+      () => watchSettings(configuration(), limits()),
+      log('monitor'),
+    ),
   );
   const quotas = new Quotas(() => quotaLimits(configuration()));
   access.onTokenEnd((id) => {
@@ -204,13 +202,13 @@ function buildConfirming(engine: Engine, base: Shared, llm: LlmCalls, access: Ac
   const log = logs('confirmations');
   const save = saveBefore(checkpoints, () => configuration().confirmation.checkpoint);
   const approvals = closers.use(
-    new RememberedApprovals({
-      machine: { workspace: pool.cwd, path: pool.env['PATH'] ?? '', sandbox: () => oneShots.sandbox.profile },
-      file: approvalFileIn(configuration().adapter.stateDirectory),
-      ways: () => confirmationSettings(configuration()),
-      observe: approvalObserver(log, audit),
+    new RememberedApprovals(
+      { workspace: pool.cwd, path: pool.env['PATH'] ?? '', sandbox: () => oneShots.sandbox.profile },
+      approvalFileIn(configuration().adapter.stateDirectory),
+      () => confirmationSettings(configuration()),
+      approvalObserver(log, audit),
       log,
-    }),
+    ),
   );
   const confirmations = closers.use(
     new Confirmations({
@@ -238,7 +236,7 @@ function buildGates(engine: Engine, base: Shared, { approvalGuard }: Confirming,
   const facts = new SessionFacts(executions, () => pathsOf(configuration()));
   const desk = { settings, facts, audit, log: logs('gate') };
   const timeoutMs = () => configuration().confirmation.checkpointTimeoutMs;
-  const guard = new WorkspaceGuard({ checkpoints, timeoutMs });
+  const guard = new WorkspaceGuard(checkpoints, timeoutMs);
   return {
     gate: new CommandGate({
       ...desk,
@@ -261,9 +259,9 @@ function buildSessions(base: Shared, { confirmations }: Confirming, { shellGate 
   const { registry, executions, monitor, quotas } = base;
   const recording = () => configuration().recording;
   const { directory } = recording();
-  const recordings = new Recordings({ directory, settings: recording, secrets, log: log('recordings') });
+  const recordings = new Recordings(directory, recording, secrets, log('recordings'));
   const usage = new SessionUsage(monitor, log('monitor'), notifications);
-  const health = new SessionHealth({ env: executions.own.pool.env, notifier: notifications });
+  const health = new SessionHealth(executions.own.pool.env, notifications);
   const sessions = closers.use(
     new Sessions({
       executions,
@@ -282,8 +280,8 @@ function buildSessions(base: Shared, { confirmations }: Confirming, { shellGate 
       onEnded: sessionReleaser(context),
     }),
   );
-  const descriptions = new SessionDescriptions({ sessions, usage, health, commands: registry, node: node?.name });
-  const screens = closers.use(new Screens({ commands: registry, sessions: sessions.registry }));
+  const descriptions = new SessionDescriptions(sessions, usage, health, registry, node?.name);
+  const screens = closers.use(new Screens(registry, sessions.registry));
   return { recordings, usage, sessions, health, descriptions, screens };
 }
 
@@ -310,13 +308,13 @@ function buildCommands(
   context: RuntimeContext,
 ) {
   const { configuration, limits, metrics, traces, audit, notifications: notifier, secrets, platform } = context;
-  const inputs = new StreamedInputs({
-    pipesOf: (owner) => executions.of(owner).stdinPipes,
-    graceMs: () => configuration().adapter.reconnectGraceMs,
-    onLost: (input) => {
+  const inputs = new StreamedInputs(
+    (owner) => executions.of(owner).stdinPipes,
+    () => configuration().adapter.reconnectGraceMs,
+    (input) => {
       commands.running.endUnfed(input);
     },
-  });
+  );
   const factory = new CommandFactory({
     registry,
     executions,
@@ -344,7 +342,7 @@ function buildCommands(
     traces,
   });
   const environments = () => configuration().environments;
-  const startup = new SessionStartup({ sessions, commands, gate: startupGate, executions, environments });
+  const startup = new SessionStartup(sessions, commands, startupGate, executions, environments);
   return { inputs, commands, startup };
 }
 
@@ -376,17 +374,9 @@ function buildFiles(
     files,
     restores: new Restores({ checkpoints, registry, confirmations, settings: gate, audit, log: log('gate') }),
     ports,
-    previews: new Previews({ sessions, ports, isEnabled: () => configuration().http.previews }),
-    watching: closers.use(new Watching({ files, sessions: sessions.registry, node: node?.id })),
-    waiting: new Waiting({
-      sessions: sessions.registry,
-      commands: registry,
-      screens,
-      files,
-      ports,
-      connections,
-      isClosing,
-    }),
+    previews: new Previews(sessions, ports, () => configuration().http.previews),
+    watching: closers.use(new Watching(files, sessions.registry, node?.id)),
+    waiting: new Waiting(sessions.registry, registry, screens, files, ports, connections, isClosing),
   };
 }
 
@@ -401,15 +391,12 @@ function buildReports(engine: Engine, services: Reported, context: RuntimeContex
   const { version, run, configuration, limits, metrics, auditLog, log, isClosing, closers, node, platform } = context;
   const { sessions, descriptions, executions, connections, confirmations, llm, registry, cluster } = services;
   const host = closers.use(
-    new HostMonitor({
-      reader: new HostReader(engine.pool.cwd, platform.openMachine()),
-      counts: () => {
-        const held = cluster.heldCounts();
-        return {
-          sessions: sessions.registry.visible + held.sessions,
-          commands_running: sessions.registry.running + executions.running + held.commandsRunning,
-        };
-      },
+    new HostMonitor(new HostReader(engine.pool.cwd, platform.openMachine()), () => {
+      const held = cluster.heldCounts();
+      return {
+        sessions: sessions.registry.visible + held.sessions,
+        commands_running: sessions.registry.running + executions.running + held.commandsRunning,
+      };
     }),
   );
   const sources = {
@@ -426,7 +413,7 @@ function buildReports(engine: Engine, services: Reported, context: RuntimeContex
     subscriptions: closers.use(
       new Subscriptions(sources, auditLog.isEnabled, cluster.node !== undefined, log('subscriptions')),
     ),
-    readiness: new Readiness({ isClosing, metrics, pool: engine.pool, cluster }),
+    readiness: new Readiness(isClosing, engine.pool, cluster, metrics),
     metadata: new Metadata({
       executions,
       instance: engine.instance,
@@ -437,15 +424,15 @@ function buildReports(engine: Engine, services: Reported, context: RuntimeContex
       platform,
       node: node?.name,
     }),
-    status: new DaemonStatus({
+    status: new DaemonStatus(
       run,
       version,
       platform,
-      settings: () => statusSettings(configuration()),
+      () => statusSettings(configuration()),
       sessions,
       executions,
       connections,
-    }),
+    ),
     machine: new Machine(() => examine(configuration(), version)),
   };
 }

@@ -31,20 +31,6 @@ export interface UserExecution extends Execution, AsyncDisposable {
   readonly launch: UserLaunch;
 }
 
-export interface ExecutionsOptions {
-  /** For tokens without a user of their own, and for clients without a token. */
-  readonly own: Execution;
-  /** Whether the daemon can start processes of other users. */
-  readonly isRoot: boolean;
-  /** @returns undefined when there is no such user */
-  readonly find: (name: string) => Promise<User | undefined>;
-  /**
-   * Makes what starts processes of a user.
-   * @throws Error with the reason why that is not possible
-   */
-  readonly build: (user: User) => Promise<UserExecution>;
-}
-
 /** The execution of one user, and when that user was looked up. */
 interface Entry {
   readonly user: User;
@@ -55,7 +41,12 @@ interface Entry {
 
 /** Keeps apart what the tokens of different users run. */
 export class Executions implements AsyncDisposable {
-  readonly #options: ExecutionsOptions;
+  /** For tokens without a user of their own, and for clients without a token. */
+  readonly own: Execution;
+  /** Whether the daemon can start processes of other users. */
+  readonly #isRoot: boolean;
+  readonly #find: (name: string) => Promise<User | undefined>;
+  readonly #build: (user: User) => Promise<UserExecution>;
   /** Users that exist, by name. */
   readonly #entries = new Map<string, Entry>();
   /** The newest of each name: it is used again for a user that could not be looked up in between. */
@@ -64,13 +55,20 @@ export class Executions implements AsyncDisposable {
   /** All that were ever built: a user that was removed and made again has another one. */
   readonly #all: UserExecution[] = [];
 
-  constructor(options: ExecutionsOptions) {
-    this.#options = options;
-  }
-
-  /** The execution of clients without a user of their own. */
-  get own(): Execution {
-    return this.#options.own;
+  /**
+   * @param find looks a user up; undefined when there is no such user
+   * @param build makes what starts processes of a user; throws an error with the reason why that is not possible
+   */
+  constructor(
+    own: Execution,
+    isRoot: boolean,
+    find: (name: string) => Promise<User | undefined>,
+    build: (user: User) => Promise<UserExecution>,
+  ) {
+    this.own = own;
+    this.#isRoot = isRoot;
+    this.#find = find;
+    this.#build = build;
   }
 
   /**
@@ -78,7 +76,7 @@ export class Executions implements AsyncDisposable {
    * @throws AdapterError USER_UNAVAILABLE for a user that was not prepared
    */
   of({ runAs }: Principal): Execution {
-    if (runAs === undefined) return this.#options.own;
+    if (runAs === undefined) return this.own;
     const entry = this.#entries.get(runAs);
     if (!entry) throw unavailable(runAs, 'nothing was prepared for that user');
     return entry.execution;
@@ -101,7 +99,7 @@ export class Executions implements AsyncDisposable {
 
   /** Number of one-shots in flight, of all users. */
   get running(): number {
-    return [this.#options.own, ...this.#all].reduce((sum, { oneShots }) => sum + oneShots.running, 0);
+    return [this.own, ...this.#all].reduce((sum, { oneShots }) => sum + oneShots.running, 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -111,7 +109,7 @@ export class Executions implements AsyncDisposable {
 
   async #prepare(name: string): Promise<void> {
     try {
-      const user = await this.#find(name);
+      const user = await this.#userNamed(name);
       const execution = await this.#executionOf(user);
       this.#entries.set(name, { user, execution, seenAt: performance.now() });
     } catch (error) {
@@ -123,16 +121,15 @@ export class Executions implements AsyncDisposable {
   async #executionOf(user: User): Promise<UserExecution> {
     const known = this.#built.get(user.name);
     if (known && isSame(known.user, user)) return known.execution;
-    const execution = await this.#options.build(user);
+    const execution = await this.#build(user);
     this.#built.set(user.name, { user, execution });
     this.#all.push(execution);
     return execution;
   }
 
-  async #find(name: string): Promise<User> {
-    if (!this.#options.isRoot)
-      throw unavailable(name, 'the daemon is not root, and only root can start processes of others');
-    const user = await this.#options.find(name);
+  async #userNamed(name: string): Promise<User> {
+    if (!this.#isRoot) throw unavailable(name, 'the daemon is not root, and only root can start processes of others');
+    const user = await this.#find(name);
     if (!user) throw unavailable(name, 'this machine has no such user any more');
     if (user.uid === 0) throw unavailable(name, 'it is root, as is the daemon: a token without run_as runs as root');
     return user;

@@ -18,13 +18,6 @@ const MAX_CONNECTIONS = 64;
 /** How long the program on a port is not looked for again, in milliseconds: a page takes many requests at once. */
 const KNOWN_MS = 1000;
 
-interface PreviewsOptions {
-  readonly sessions: Sessions;
-  readonly ports: Ports;
-  /** Whether the configuration allows previews. */
-  readonly isEnabled: () => boolean;
-}
-
 /** A program that listens, and the address at which it is reached. */
 type Listener = Pick<Answer<'preview_port'>, 'address' | 'pid' | 'command'>;
 
@@ -44,14 +37,19 @@ export interface PortConnection extends Disposable {
 
 /** Finds out which ports of sessions may be connected to, and bounds the connections. */
 export class Previews {
-  readonly #options: PreviewsOptions;
+  readonly #sessions: Sessions;
+  readonly #ports: Ports;
+  /** Whether the configuration allows previews. */
+  readonly #isEnabled: () => boolean;
   /** Number of connections, by the id of the session. */
   readonly #open = new Map<string, number>();
   /** Programs that were found lately, by session and port. */
   readonly #known = new WeakMap<SessionRecord, Map<number, Look>>();
 
-  constructor(options: PreviewsOptions) {
-    this.#options = options;
+  constructor(sessions: Sessions, ports: Ports, isEnabled: () => boolean) {
+    this.#sessions = sessions;
+    this.#ports = ports;
+    this.#isEnabled = isEnabled;
   }
 
   /**
@@ -71,16 +69,15 @@ export class Previews {
    * @throws AdapterError as `describe`, and RESOURCE_EXHAUSTED
    */
   async connect({ session_id: id, port }: Request<'preview_port'>, principal: Principal): Promise<PortConnection> {
-    const { sessions } = this.#options;
     const { address } = await this.#listenerOf(this.#recordOf(id, principal), port);
     // It may have ended meanwhile.
     const record = this.#recordOf(id, principal);
     const count = this.#open.get(id) ?? 0;
     if (count >= MAX_CONNECTIONS) throw tooMany(id);
     this.#open.set(id, count + 1);
-    sessions.touch(record);
+    this.#sessions.touch(record);
     const ended = new AbortController();
-    const forget = sessions.registry.onEnd(id, () => {
+    const forget = this.#sessions.registry.onEnd(id, () => {
       ended.abort(new AdapterError('SESSION_NOT_FOUND', `session ${id} has ended`, { details: { session_id: id } }));
     });
     let isOpen = true;
@@ -93,8 +90,8 @@ export class Previews {
   }
 
   #recordOf(id: string, principal: Principal): SessionRecord {
-    const record = this.#options.sessions.registry.get(id, principal, 'use');
-    if (this.#options.isEnabled()) return record;
+    const record = this.#sessions.registry.get(id, principal, 'use');
+    if (this.#isEnabled()) return record;
     throw unavailable('previews of ports are off: http.previews: true in the configuration allows them', {
       key: 'http.previews',
     });
@@ -106,7 +103,7 @@ export class Previews {
     const now = performance.now();
     if (last && now - last.at < KNOWN_MS) return last.listener;
     known.delete(port);
-    const listener = findListener(this.#options.ports, record, port);
+    const listener = findListener(this.#ports, record, port);
     this.#known.set(record, known.set(port, { listener, at: now }));
     // What is not there yet is looked for each time.
     listener.catch(() => known.delete(port));
@@ -125,7 +122,7 @@ export class Previews {
  * address is the one on which no other program can listen at the same time.
  * @throws AdapterError PORT_NOT_FOUND, PORT_UNAVAILABLE
  */
-async function findListener(ports: PreviewsOptions['ports'], record: SessionRecord, port: number): Promise<Listener> {
+async function findListener(ports: Ports, record: SessionRecord, port: number): Promise<Listener> {
   if (await ports.isOwn(port)) throw unavailable(`port ${port} is one of the daemon itself`, { port });
   const found = (await ports.ofSession(record)).filter((each) => each.port === port);
   if (found.length === 0) {

@@ -26,13 +26,6 @@ interface RecordingSettings {
   readonly maxTotalBytes: number;
 }
 
-interface RecordingsOptions {
-  readonly directory: string;
-  readonly settings: () => RecordingSettings;
-  readonly secrets: SecretMask;
-  readonly log: Log;
-}
-
 /** A session that is about to be opened. */
 interface RecordedSession {
   readonly id: string;
@@ -45,22 +38,30 @@ interface RecordedSession {
 
 /** Keeps the recordings of sessions: begins, ends, lists, reads and deletes them. */
 export class Recordings {
-  readonly #options: RecordingsOptions;
+  readonly #directory: string;
+  readonly #settings: () => RecordingSettings;
+  readonly #secrets: SecretMask;
+  readonly #log: Log;
   readonly #files: RecordingFiles;
   /** Recordings of open sessions, by id. */
   readonly #running = new Map<string, SessionRecorder>();
 
-  constructor(options: RecordingsOptions) {
-    this.#options = options;
-    this.#files = new RecordingFiles(options.directory);
+  constructor(directory: string, settings: () => RecordingSettings, secrets: SecretMask, log: Log) {
+    this.#directory = directory;
+    this.#settings = settings;
+    this.#secrets = secrets;
+    this.#log = log;
+    this.#files = new RecordingFiles(directory);
   }
 
   /** Creates the directory, if it is not within the state directory, so that sandboxes can hide it. Never rejects. */
   async prepare(stateDirectory: string): Promise<void> {
-    const { directory, log } = this.#options;
-    if (directory.startsWith(`${stateDirectory}/`)) return;
+    if (this.#directory.startsWith(`${stateDirectory}/`)) return;
     await this.#files.prepare().catch((error: unknown) => {
-      log.warn('the directory of the recordings cannot be created', { directory, error: String(error) });
+      this.#log.warn('the directory of the recordings cannot be created', {
+        directory: this.#directory,
+        error: String(error),
+      });
     });
   }
 
@@ -69,8 +70,7 @@ export class Recordings {
    * @throws AdapterError RESOURCE_EXHAUSTED when the file cannot be created
    */
   async begin(session: RecordedSession, isAsked = false): Promise<SessionRecorder | undefined> {
-    const { settings, log, secrets } = this.#options;
-    const { roles, maxBytes } = settings();
+    const { roles, maxBytes } = this.#settings();
     const isConfigured = roles.includes(session.owner.role);
     if (!isAsked && !isConfigured) return undefined;
     const id = recordingIdFrom(randomBytes(ID_BYTES));
@@ -81,10 +81,10 @@ export class Recordings {
         header: this.#headerOf(id, session, isConfigured),
         maxBytes,
         onCut: (reason) => {
-          log.warn('a recording ended before its session', { recording_id: id, session_id: session.id, reason });
+          this.#log.warn('a recording ended before its session', { recording_id: id, session_id: session.id, reason });
         },
       });
-      const recorder = new SessionRecorder({ id, writer, secrets });
+      const recorder = new SessionRecorder(id, writer, this.#secrets);
       this.#running.set(id, recorder);
       return recorder;
     } catch (error) {
@@ -167,7 +167,7 @@ export class Recordings {
       width: cols,
       height: rows,
       timestamp: Math.floor(Date.now() / 1000),
-      ...(label !== undefined && { title: this.#options.secrets.text(label) }),
+      ...(label !== undefined && { title: this.#secrets.text(label) }),
       env: { SHELL: shell, TERM: 'xterm-256color' },
       [OWN_KEY]: {
         recording_id: id,
@@ -206,12 +206,11 @@ export class Recordings {
   }
 
   async #prune(): Promise<void> {
-    const { settings, log } = this.#options;
     try {
-      const removed = await this.#files.prune(settings().maxTotalBytes, (id) => this.#running.has(id));
-      if (removed.length > 0) log.info('old recordings were deleted', { recordings: removed.length });
+      const removed = await this.#files.prune(this.#settings().maxTotalBytes, (id) => this.#running.has(id));
+      if (removed.length > 0) this.#log.info('old recordings were deleted', { recordings: removed.length });
     } catch (error) {
-      log.warn('old recordings could not be deleted', { error: String(error) });
+      this.#log.warn('old recordings could not be deleted', { error: String(error) });
     }
   }
 }

@@ -183,15 +183,6 @@ export interface ApprovalRecord {
   readonly why?: string;
 }
 
-interface RememberedApprovalsOptions {
-  readonly machine: Machine;
-  /** Path of the file with the approvals that survive the daemon. */
-  readonly file: string;
-  readonly ways: () => ConfirmationWays;
-  readonly observe: (record: ApprovalRecord) => void;
-  readonly log: Log;
-}
-
 /** An approval that is to be remembered once it is given. */
 export interface RememberWish {
   readonly judged: JudgedRequest;
@@ -203,18 +194,31 @@ export interface RememberWish {
 
 /** Approvals that count for later commands: those of sessions and hours in memory, the others in a file, too. */
 export class RememberedApprovals implements Disposable {
-  readonly #options: RememberedApprovalsOptions;
+  readonly #machine: Machine;
+  /** Path of the file with the approvals that survive the daemon. */
+  readonly #file: string;
+  readonly #ways: () => ConfirmationWays;
+  readonly #observe: (record: ApprovalRecord) => void;
   readonly #kept = new Map<string, RememberedApproval | StoredApproval>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   /** Why approvals of the scope `always` do not count; undefined when they do. */
   readonly problem: string | undefined;
 
   /** Reads the file. A damaged one is logged: then no approval of the scope `always` counts or can be added. */
-  constructor(options: RememberedApprovalsOptions) {
-    this.#options = options;
-    const { approvals, problem } = readApprovals(options.file);
+  constructor(
+    machine: Machine,
+    file: string,
+    ways: () => ConfirmationWays,
+    observe: (record: ApprovalRecord) => void,
+    log: Log,
+  ) {
+    this.#machine = machine;
+    this.#file = file;
+    this.#ways = ways;
+    this.#observe = observe;
+    const { approvals, problem } = readApprovals(file);
     this.problem = problem;
-    if (problem !== undefined) options.log.error('remembered approvals do not count', { problem });
+    if (problem !== undefined) log.error('remembered approvals do not count', { problem });
     for (const approval of approvals) this.#kept.set(approval.id, approval);
   }
 
@@ -228,7 +232,7 @@ export class RememberedApprovals implements Disposable {
     const { sessionId } = judged.place;
     if (scope === 'session' && sessionId === undefined)
       throw unrememberable('the command runs without a session: `remember: "hour"` would cover it');
-    const coverage = coverageOf(judged, this.#options.machine);
+    const coverage = coverageOf(judged, this.#machine);
     if ('refusal' in coverage) throw unrememberable(coverage.refusal);
     const rule = scope === 'always' ? this.#writeRule(coverage) : undefined;
     const { form, pattern, reasons, classes, directory } = coverage;
@@ -258,9 +262,9 @@ export class RememberedApprovals implements Disposable {
         id === requester.id && (sessionId === null || sessionId === judged.place.sessionId),
     );
     if (own.length === 0) return undefined;
-    const coverage = coverageOf(judged, this.#options.machine);
+    const coverage = coverageOf(judged, this.#machine);
     if ('refusal' in coverage) return undefined;
-    const needed = wayOf(judged.verdict, this.#options.ways());
+    const needed = wayOf(judged.verdict, this.#ways());
     return own.find(
       (approval) => isAsStrict(approval.mode, needed) && covers(approval, coverage) && isInRule(approval, coverage),
     );
@@ -269,7 +273,7 @@ export class RememberedApprovals implements Disposable {
   /** Notes that a command runs because of an approval. */
   noteUse(approval: RememberedApproval, { request, place: { sessionId } }: JudgedRequest): void {
     const command = [request.command, ...(request.args ?? [])].join(' ');
-    this.#options.observe({ event: 'used', approval, command, sessionId });
+    this.#observe({ event: 'used', approval, command, sessionId });
   }
 
   /** True while an approval counts. */
@@ -291,7 +295,7 @@ export class RememberedApprovals implements Disposable {
     if (!approval) throw approvalNotFound(id);
     if ('rule' in approval) this.#write(this.#stored().filter((stored) => stored.id !== id));
     this.#forget(approval);
-    this.#options.observe({ event: 'revoked', approval, by });
+    this.#observe({ event: 'revoked', approval, by });
     return approval;
   }
 
@@ -321,7 +325,7 @@ export class RememberedApprovals implements Disposable {
   }
 
   #writeRule({ rule: words }: CommandCoverage): StoredApproval['rule'] {
-    if (this.problem !== undefined) throw unavailable(this.problem, this.#options.file);
+    if (this.problem !== undefined) throw unavailable(this.problem, this.#file);
     if (!words) {
       throw unrememberable(
         'several commands, redirections or assignments cannot be written as a rule: `session` and `hour` can cover them',
@@ -344,17 +348,17 @@ export class RememberedApprovals implements Disposable {
       };
       this.#timers.set(approval.id, setTimeout(expire, HOUR_MS).unref());
     }
-    this.#options.observe({ event: 'remembered', approval });
+    this.#observe({ event: 'remembered', approval });
     return approval;
   }
 
   #write(approvals: readonly StoredApproval[]): void {
-    if (this.problem !== undefined) throw unavailable(this.problem, this.#options.file);
-    writeApprovals(this.#options.file, approvals);
+    if (this.problem !== undefined) throw unavailable(this.problem, this.#file);
+    writeApprovals(this.#file, approvals);
   }
 
   #expire(approval: RememberedApproval, why: string): void {
-    if (this.#forget(approval)) this.#options.observe({ event: 'expired', approval, why });
+    if (this.#forget(approval)) this.#observe({ event: 'expired', approval, why });
   }
 
   #forget({ id }: RememberedApproval): boolean {

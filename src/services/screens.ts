@@ -15,11 +15,6 @@ const KEPT_MS = 60_000;
 /** Size of a terminal that is not known any more. */
 const DEFAULT_SIZE: ScreenSize = { cols: 80, rows: 24 };
 
-export interface ScreensOptions {
-  readonly commands: CommandRegistry;
-  readonly sessions: SessionRegistry;
-}
-
 /** What a request looks at: a command, or the newest one of a session. */
 type Target = Pick<Request<'read_screen'>, 'session_id' | 'command_id'>;
 
@@ -40,12 +35,14 @@ interface Kept {
 
 /** The screens of commands with a terminal. They cost nothing until they are read. */
 export class Screens implements Disposable {
-  readonly #options: ScreensOptions;
+  readonly #commands: CommandRegistry;
+  readonly #sessions: SessionRegistry;
   /** By command; the one that was looked at last comes last. */
   readonly #kept = new Map<string, Kept>();
 
-  constructor(options: ScreensOptions) {
-    this.#options = options;
+  constructor(commands: CommandRegistry, sessions: SessionRegistry) {
+    this.#commands = commands;
+    this.#sessions = sessions;
   }
 
   /**
@@ -111,11 +108,10 @@ export class Screens implements Disposable {
   }
 
   #candidate({ command_id: commandId, session_id }: Target, principal: Principal) {
-    const { commands, sessions } = this.#options;
-    if (commandId !== undefined) return commands.get(commandId, principal, 'see', session_id);
-    const { id: sessionId, session, owner } = sessions.get(session_id ?? '', principal, 'see');
+    if (commandId !== undefined) return this.#commands.get(commandId, principal, 'see', session_id);
+    const { id: sessionId, session, owner } = this.#sessions.get(session_id ?? '', principal, 'see');
     const { running } = session;
-    return running ? commands.find(running.id, owner.id) : commands.lastEndedOf(sessionId, owner.id);
+    return running ? this.#commands.find(running.id, owner.id) : this.#commands.lastEndedOf(sessionId, owner.id);
   }
 
   async #draw(record: CommandRecord): Promise<Screen> {

@@ -156,13 +156,6 @@ function linesOf(text: string): readonly string[] {
   return lines;
 }
 
-interface SessionRecorderOptions {
-  /** Id of the recording. */
-  readonly id: string;
-  readonly writer: RecordingWriter;
-  readonly secrets: SecretMask;
-}
-
 /** Text typed into a command. */
 interface TypedText {
   readonly data: string;
@@ -183,7 +176,7 @@ export class SessionRecorder implements SessionTap {
   /** Whether the screen is at the beginning of a line. */
   #isAtLineStart = true;
 
-  constructor({ id, writer, secrets }: SessionRecorderOptions) {
+  constructor(id: string, writer: RecordingWriter, secrets: SecretMask) {
     this.id = id;
     this.#writer = writer;
     this.#secrets = secrets;

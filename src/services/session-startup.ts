@@ -22,14 +22,6 @@ interface NamedEnvironment {
   readonly timeoutMs: number;
 }
 
-interface SessionStartupOptions {
-  readonly sessions: Sessions;
-  readonly commands: Commands;
-  readonly gate: StartupGate;
-  readonly executions: Executions;
-  readonly environments: () => Readonly<Record<string, NamedEnvironment>>;
-}
-
 /** A session that was opened, with the result of its startup. */
 interface StartedSession {
   readonly record: SessionRecord;
@@ -39,11 +31,25 @@ interface StartedSession {
 
 /** Opens sessions for clients, and runs the startup that they ask for: files, and the `init` of an environment. */
 export class SessionStartup {
-  readonly #options: SessionStartupOptions;
+  readonly #sessions: Sessions;
+  readonly #commands: Commands;
+  readonly #gate: StartupGate;
+  readonly #executions: Executions;
+  readonly #environments: () => Readonly<Record<string, NamedEnvironment>>;
   readonly #startups = new WeakMap<SessionRecord, Startup & { readonly timeoutMs: number }>();
 
-  constructor(options: SessionStartupOptions) {
-    this.#options = options;
+  constructor(
+    sessions: Sessions,
+    commands: Commands,
+    gate: StartupGate,
+    executions: Executions,
+    environments: () => Readonly<Record<string, NamedEnvironment>>,
+  ) {
+    this.#sessions = sessions;
+    this.#commands = commands;
+    this.#gate = gate;
+    this.#executions = executions;
+    this.#environments = environments;
   }
 
   /**
@@ -52,21 +58,19 @@ export class SessionStartup {
    *   what the opening of a session throws
    */
   async open(request: SessionRequest, caller: Caller): Promise<StartedSession> {
-    const { sessions, gate } = this.#options;
     const environment = this.#environmentOf(request.environment);
     const { timeoutMs = TIMEOUT_MS, init, env } = environment ?? {};
     const startup = { login: request.login ?? false, rcfile: this.#fileOf(request, caller), init };
-    await gate.admit(startup, caller.principal, request.cwd);
-    const record = await sessions.open(request, caller, { env });
+    await this.#gate.admit(startup, caller.principal, request.cwd);
+    const record = await this.#sessions.open(request, caller, { env });
     this.#startups.set(record, { ...startup, timeoutMs });
     return { record, startup: await this.#run(record, caller) };
   }
 
   /** Gives a session a fresh shell, in which its startup is run again. */
   async reset(request: Request<'reset_session'>, caller: Caller): Promise<Answer<'reset_session'>> {
-    const { sessions } = this.#options;
-    const answer = await sessions.reset(request, caller.principal);
-    const record = sessions.registry.get(request.session_id, caller.principal, 'stop');
+    const answer = await this.#sessions.reset(request, caller.principal);
+    const record = this.#sessions.registry.get(request.session_id, caller.principal, 'stop');
     const startup = await this.#run(record, caller);
     return { ...answer, working_directory: record.session.workingDirectory, startup };
   }
@@ -76,7 +80,7 @@ export class SessionStartup {
     const command = startup && startupText(record.shellName, startup);
     if (command === undefined) return undefined;
     const request = { command, session_id: record.id, timeout_ms: startup?.timeoutMs };
-    return this.#options.commands.start(request, {
+    return this.#commands.start(request, {
       caller,
       owner: record.owner,
       session: record,
@@ -86,7 +90,7 @@ export class SessionStartup {
 
   #environmentOf(name: string | undefined): NamedEnvironment | undefined {
     if (name === undefined) return undefined;
-    const known = this.#options.environments();
+    const known = this.#environments();
     if (Object.hasOwn(known, name)) return known[name];
     const names = Object.keys(known).join(', ') || 'none';
     const message = `environment: the configuration has no environment ${name}; there are: ${names}`;
@@ -96,7 +100,7 @@ export class SessionStartup {
   /** The path of the file that is to be read: absolute, or below `~/`. */
   #fileOf({ rcfile, cwd, env }: SessionRequest, { principal }: Caller): string | undefined {
     if (rcfile === undefined) return undefined;
-    const { pool, launch } = this.#options.executions.of(principal);
+    const { pool, launch } = this.#executions.of(principal);
     const home = env?.['HOME'] ?? pool.env['HOME'] ?? '';
     const path = rcfile.startsWith('~/')
       ? resolve(home, rcfile.slice('~/'.length))

@@ -288,24 +288,34 @@ type Wish = Request<'wait_for'>;
 
 const NOT_MET: Waited = { met: false, condition: null };
 
-interface WaitingOptions {
-  readonly sessions: SessionRegistry;
-  readonly commands: CommandRegistry;
-  readonly screens: Screens;
-  readonly files: Files;
-  readonly ports: Ports;
-  readonly connections: Connections;
-  readonly isClosing: () => boolean;
-}
-
 /** Waits for ports, files, outputs, screens and ends of commands on behalf of clients. */
 export class Waiting {
-  readonly #options: WaitingOptions;
+  readonly #sessions: SessionRegistry;
+  readonly #commands: CommandRegistry;
+  readonly #screens: Screens;
+  readonly #files: Files;
+  readonly #ports: Ports;
+  readonly #connections: Connections;
+  readonly #isClosing: () => boolean;
   /** Number of waiting requests by principal id. */
   readonly #waiting = new Map<string, number>();
 
-  constructor(options: WaitingOptions) {
-    this.#options = options;
+  constructor(
+    sessions: SessionRegistry,
+    commands: CommandRegistry,
+    screens: Screens,
+    files: Files,
+    ports: Ports,
+    connections: Connections,
+    isClosing: () => boolean,
+  ) {
+    this.#sessions = sessions;
+    this.#commands = commands;
+    this.#screens = screens;
+    this.#files = files;
+    this.#ports = ports;
+    this.#connections = connections;
+    this.#isClosing = isClosing;
   }
 
   /**
@@ -354,7 +364,7 @@ export class Waiting {
       }
       const now = performance.now();
       if (now >= deadline || isGone()) return { ...NOT_MET, ...shownBy(conditions) };
-      if (this.#options.isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
+      if (this.#isClosing()) throw new AdapterError('SHUTTING_DOWN', 'the daemon is being stopped');
       // A flood of events is looked at for half of the time at most.
       await pause(Math.min(now - begin, MAX_PAUSE_MS, deadline - now));
       const nextLookMs = Math.min(...conditions.map((each) => each.nextLookMs));
@@ -365,29 +375,28 @@ export class Waiting {
   async *#conditionsOf(request: Wish, caller: Caller, wake: () => void): AsyncGenerator<Condition> {
     const { port, path, session_id, screen_text: text, screen_stable_ms: stableMs } = request;
     const { principal } = caller;
-    const { sessions, files, screens, ports } = this.#options;
     if (port !== undefined) {
       const listens = () =>
         session_id === undefined
-          ? ports.listensHere(port)
-          : ports.listensIn(sessions.get(session_id, principal, 'see'), port);
-      yield portCondition(listens, ports.lookMs);
+          ? this.#ports.listensHere(port)
+          : this.#ports.listensIn(this.#sessions.get(session_id, principal, 'see'), port);
+      yield portCondition(listens, this.#ports.lookMs);
     }
     const hasScreen = text !== undefined || stableMs !== undefined;
     if (hasScreen) {
       const wish = { text: text === undefined ? undefined : { pattern: text, regex: request.regex }, stableMs };
-      yield new ScreenCondition(screens.follow(request, principal), wish, wake);
+      yield new ScreenCondition(this.#screens.follow(request, principal), wish, wake);
     }
     // The condition of the screen reports the end of its command itself.
     if (!hasScreen || request.pattern !== undefined) yield* this.#commandCondition(request, principal, wake);
     // Whether a path exists is told only to clients that may ask for it.
-    if (path !== undefined) yield new PathCondition(await files.existence({ path, session_id }, caller), wake);
+    if (path !== undefined) yield new PathCondition(await this.#files.existence({ path, session_id }, caller), wake);
   }
 
   *#commandCondition(request: Wish, principal: Principal, wake: () => void): Generator<Condition> {
     const { command_id: id, pattern, regex, stream = 'stdout', from_offset: offset = 0 } = request;
     if (id === undefined) return;
-    const { command } = this.#options.commands.get(id, principal, 'see');
+    const { command } = this.#commands.get(id, principal, 'see');
     const output = command[stream];
     const watch = pattern === undefined ? undefined : new PatternWatch(output, { pattern, regex }, offset);
     yield new CommandCondition(command, watch, output, wake);
@@ -395,7 +404,7 @@ export class Waiting {
 
   /** A client of which nothing is left waits for nothing. */
   #goneCheck({ sink }: Caller): () => boolean {
-    const isThere = () => this.#options.connections.all().some((each) => each.sink === sink);
+    const isThere = () => this.#connections.all().some((each) => each.sink === sink);
     return sink && isThere() ? () => !isThere() : () => false;
   }
 }

@@ -1,5 +1,5 @@
 import { AdapterError } from '../core/errors.js';
-import { ID_BYTES, type IdOptions, watchIdFrom } from '../core/ids.js';
+import { ID_BYTES, watchIdFrom } from '../core/ids.js';
 import type { Answer, Request } from '../core/protocol/requests.js';
 import { DEFAULT_DEBOUNCE_MS } from '../core/protocol/requests/watching.js';
 import type { EventPayload } from '../core/protocol/results.js';
@@ -84,20 +84,20 @@ const SESSION_LOOK_MS = 1000;
 /** Time after which a client that is told to come back may do so, in milliseconds. */
 const RETRY_AFTER_MS = 1000;
 
-interface WatchingOptions extends IdOptions {
-  readonly files: Pick<Files, 'watchable'>;
-  readonly sessions: Pick<SessionRegistry, 'get'>;
-}
-
 /** Tells clients what changes below paths that they watch. */
 export class Watching implements AsyncDisposable {
-  readonly #options: WatchingOptions;
+  readonly #files: Files;
+  readonly #sessions: SessionRegistry;
+  /** Id of this node of a cluster; undefined for a daemon alone. */
+  readonly #node: string | undefined;
   /** By the id of the connection, and by that of the watch; undefined while it begins. */
   readonly #watches = new Map<string, Map<string, ClientWatch | undefined>>();
   #sessionTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: WatchingOptions) {
-    this.#options = options;
+  constructor(files: Files, sessions: SessionRegistry, node: string | undefined) {
+    this.#files = files;
+    this.#sessions = sessions;
+    this.#node = node;
   }
 
   /**
@@ -109,12 +109,12 @@ export class Watching implements AsyncDisposable {
     const sink = sinkFor('watch_paths', caller);
     const own = this.#watches.get(sink.id) ?? new Map<string, ClientWatch | undefined>();
     if (own.size >= MAX_WATCHES) throw tooMany();
-    const watchId = watchIdFrom(randomBytes(ID_BYTES), this.#options.node);
+    const watchId = watchIdFrom(randomBytes(ID_BYTES), this.#node);
     own.set(watchId, undefined);
     this.#watches.set(sink.id, own);
     const { debounce_ms: debounceMs = DEFAULT_DEBOUNCE_MS } = request;
     try {
-      const place = await this.#options.files.watchable(request, caller);
+      const place = await this.#files.watchable(request, caller);
       const watch = new ClientWatch(watchId, sink);
       await watch.start(place, { isRecursive: request.recursive === true, debounceMs });
       // The client may have gone while the watch began.
@@ -168,7 +168,7 @@ export class Watching implements AsyncDisposable {
     if (sessionId === undefined) return;
     watch.isOver = () => {
       try {
-        this.#options.sessions.get(sessionId, caller.principal, 'use');
+        this.#sessions.get(sessionId, caller.principal, 'use');
         return false;
       } catch {
         // SESSION_NOT_FOUND.

@@ -95,17 +95,6 @@ export interface Authentication {
   readonly ended: AbortSignal | undefined;
 }
 
-interface AccessOptions {
-  readonly mode: AuthMode;
-  readonly tokens: TokenStore;
-  readonly links: DashboardLinks;
-  readonly pages: PageTokens;
-  readonly peers: Peers;
-  readonly refusals: Refusals;
-  /** True when commands may run in a sandbox from which the daemon can be reached. */
-  readonly hasSandboxes: () => boolean;
-}
-
 /**
  * Called when the access of a principal has ended.
  * @param where whether this node has ended it, or the one whose client it is
@@ -117,20 +106,41 @@ const MAX_ENDED_ELSEWHERE = 4096;
 
 /** Authenticates connections, for every transport. */
 export class Access {
-  readonly #options: AccessOptions;
+  readonly #mode: AuthMode;
+  readonly #tokens: TokenStore;
+  readonly #links: DashboardLinks;
+  readonly #pages: PageTokens;
+  readonly #peers: Peers;
+  readonly #refusals: Refusals;
+  /** True when commands may run in a sandbox from which the daemon can be reached. */
+  readonly #hasSandboxes: () => boolean;
   readonly #failures = new FailedAttempts();
   readonly #insideSockets = new PidNamespaceSockets();
   readonly #endListeners: EndListener[] = [];
   /** Principals of other nodes whose access has ended there: the last ones, for confirmations that still wait. */
   readonly #endedElsewhere = new BoundedMap<string, true>(MAX_ENDED_ELSEWHERE);
 
-  constructor(options: AccessOptions) {
-    this.#options = options;
+  constructor(
+    mode: AuthMode,
+    tokens: TokenStore,
+    links: DashboardLinks,
+    pages: PageTokens,
+    peers: Peers,
+    refusals: Refusals,
+    hasSandboxes: () => boolean,
+  ) {
+    this.#mode = mode;
+    this.#tokens = tokens;
+    this.#links = links;
+    this.#pages = pages;
+    this.#peers = peers;
+    this.#refusals = refusals;
+    this.#hasSandboxes = hasSandboxes;
   }
 
   /** True when pages of other origins are accepted, with a token: not where connections need none. */
   get takesPages(): boolean {
-    return this.#options.mode !== 'none';
+    return this.#mode !== 'none';
   }
 
   /**
@@ -140,16 +150,15 @@ export class Access {
    *   pages, are counted apart from the programs of the same user
    */
   async originOf(peer: Peer, indirectness: string | undefined): Promise<Origin> {
-    const known = await this.#options.peers.identify(peer);
+    const known = await this.#peers.identify(peer);
     if (indirectness !== undefined) return { peer: `${known.key}, indirect`, whyForeign: indirectness };
-    const { mode, hasSandboxes } = this.#options;
     const { key, isOwnUser, isUnix, socket } = known;
-    if (mode === 'none' || (mode === 'auto' && isUnix)) return { peer: key, whyForeign: undefined };
-    if (mode === 'token') return { peer: key, whyForeign: 'auth.mode is token' };
+    if (this.#mode === 'none' || (this.#mode === 'auto' && isUnix)) return { peer: key, whyForeign: undefined };
+    if (this.#mode === 'token') return { peer: key, whyForeign: 'auth.mode is token' };
     if (!isOwnUser || !socket) return { peer: key, whyForeign: NOT_OWN_USER };
     // The process that holds the socket can change, so it is examined for each request.
     const isInside = () => socket.inode !== undefined && this.#insideSockets.holds(socket.inode);
-    const isSandboxed = hasSandboxes() && !(await isInside());
+    const isSandboxed = this.#hasSandboxes() && !(await isInside());
     return isSandboxed
       ? { peer: 'sandbox', whyForeign: 'the connection comes out of a sandbox' }
       : { peer: key, whyForeign: undefined };
@@ -165,7 +174,7 @@ export class Access {
       return this.#judge(credentials);
     } catch (error) {
       const { origin, from } = credentials;
-      if (error instanceof AdapterError) this.#options.refusals.note(origin.peer, from, error.toBody());
+      if (error instanceof AdapterError) this.#refusals.note(origin.peer, from, error.toBody());
       throw error;
     }
   }
@@ -177,25 +186,25 @@ export class Access {
    */
   signIn({ token: code, origin: { peer }, from }: Credentials): PageSignIn {
     try {
-      const grant = typeof code === 'string' ? this.#options.links.use(code) : undefined;
+      const grant = typeof code === 'string' ? this.#links.use(code) : undefined;
       if (!grant) throw this.#wrong(peer, WRONG_CODE);
-      return this.#options.pages.signIn(grant, from);
+      return this.#pages.signIn(grant, from);
     } catch (error) {
-      if (error instanceof AdapterError) this.#options.refusals.note(peer, from, error.toBody());
+      if (error instanceof AdapterError) this.#refusals.note(peer, from, error.toBody());
       throw error;
     }
   }
 
   /** Signs the page with this secret out; returns false when there is none. */
   signOut(secret: string): boolean {
-    return this.#options.pages.signOut(secret);
+    return this.#pages.signOut(secret);
   }
 
   /** True when an authenticated principal would still be accepted now. */
   isActive({ id, pageId, via }: Principal): boolean {
     if (via !== undefined) return !this.#endedElsewhere.has(id);
-    if (pageId !== undefined) return this.#options.pages.isActive(pageId);
-    return id === LOCAL_ID || this.#options.tokens.isActive(id);
+    if (pageId !== undefined) return this.#pages.isActive(pageId);
+    return id === LOCAL_ID || this.#tokens.isActive(id);
   }
 
   /** Calls the listener with the id of each principal whose access ends for good: its token, or its sign-in. */
@@ -220,7 +229,7 @@ export class Access {
 
   /** Reads the tokens again. */
   refresh(): void {
-    this.#options.tokens.refresh();
+    this.#tokens.refresh();
   }
 
   #tellEnd(id: string, where: 'here' | 'elsewhere'): void {
@@ -232,10 +241,9 @@ export class Access {
       if (whyForeign === undefined) return { principal: LOCAL_PRINCIPAL, ended: undefined };
       throw new AdapterError('UNAUTHORIZED', noToken(whyForeign));
     }
-    const { tokens, pages } = this.#options;
-    const page = typeof token === 'string' ? pages.find(token) : undefined;
+    const page = typeof token === 'string' ? this.#pages.find(token) : undefined;
     if (page) return page;
-    const shown = typeof token === 'string' ? tokens.find(token) : undefined;
+    const shown = typeof token === 'string' ? this.#tokens.find(token) : undefined;
     if (!shown) throw this.#wrong(peer, WRONG_TOKEN);
     const { id, name, role, run_as: runAs, expires_at } = shown.token;
     const principal = { id, name, role, runAs, isLocalPeer: false, expiresAt: expires_at ?? undefined };

@@ -42,21 +42,18 @@ interface Link extends LinkGrant {
   readonly sink?: EventSink | undefined;
 }
 
-interface DashboardLinksOptions {
-  /** False when the dashboard is switched off. */
-  readonly isServed: boolean;
-  /** The end of the token with this id; undefined when it is not valid. */
-  readonly endOfToken: (id: string) => AbortSignal | undefined;
-}
-
 /** One-time links to the dashboard. Only hashes of their codes are kept, in memory. */
 export class DashboardLinks {
-  readonly #options: DashboardLinksOptions;
+  /** False when the dashboard is switched off. */
+  readonly #isServed: boolean;
+  /** The end of the token with this id; undefined when it is not valid. */
+  readonly #endOfToken: (id: string) => AbortSignal | undefined;
   /** By hash of the code, the oldest first. */
   readonly #links = new Map<string, Link>();
 
-  constructor(options: DashboardLinksOptions) {
-    this.#options = options;
+  constructor(isServed: boolean, endOfToken: (id: string) => AbortSignal | undefined) {
+    this.#isServed = isServed;
+    this.#endOfToken = endOfToken;
   }
 
   /**
@@ -69,10 +66,10 @@ export class DashboardLinks {
     { principal: maker, sink }: LinkMaker,
   ): Answer<'create_dashboard_link'> {
     const { role = maker.role, expires_in_ms: lifeMs = MAX_SIGN_IN_MS } = request;
-    if (!this.#options.isServed) throw new AdapterError('UNKNOWN_REQUEST', SWITCHED_OFF);
+    if (!this.#isServed) throw new AdapterError('UNKNOWN_REQUEST', SWITCHED_OFF);
     if (maker.pageId !== undefined) throw new AdapterError('FORBIDDEN', FROM_PAGE);
     if (!canGrant(maker.role, role)) throw tooHigh(maker.role, role);
-    const makerEnded = maker.isLocalPeer ? undefined : this.#options.endOfToken(maker.id);
+    const makerEnded = maker.isLocalPeer ? undefined : this.#endOfToken(maker.id);
     const endsAt = Date.now() + LINK_MS;
     const path = this.#add({ maker, role, lifeMs, makerEnded, endsAt, sink });
     return { path, expires_at: new Date(endsAt).toISOString(), role };

@@ -36,15 +36,6 @@ export interface TokenRegistry {
   readonly tellsChanges: boolean;
 }
 
-export interface SharedTokensOptions {
-  readonly files: TokenFiles;
-  readonly stateDirectory: string;
-  readonly registry: TokenRegistry;
-  /** How long tokens count while the registry does not answer. */
-  readonly graceMs: number;
-  readonly log: Log;
-}
-
 /**
  * The tokens of a cluster: the files of this node, kept the same as those of the others through the registry. A change on
  * one node, by a request or by the command line, is told to the others, which also ask now and then. The files hold while the registry
@@ -53,7 +44,11 @@ export interface SharedTokensOptions {
 export class SharedTokens implements AsyncDisposable {
   /** See `TokenFiles`. */
   readonly directory: string;
-  readonly #options: SharedTokensOptions;
+  readonly #files: TokenFiles;
+  readonly #registry: TokenRegistry;
+  /** How long tokens count while the registry does not answer. */
+  readonly #graceMs: number;
+  readonly #log: Log;
   readonly #stateFile: string;
   /** The tokens when the files were compared last, the marks of revoked ones included. */
   #known: Map<string, SharedToken>;
@@ -69,25 +64,27 @@ export class SharedTokens implements AsyncDisposable {
   /** Called after the tokens of this node have changed. */
   onChange: () => void = () => undefined;
 
-  constructor(options: SharedTokensOptions) {
-    this.#options = options;
-    this.directory = options.files.directory;
-    this.#stateFile = join(options.stateDirectory, 'shared-tokens.json');
+  constructor(files: TokenFiles, stateDirectory: string, registry: TokenRegistry, graceMs: number, log: Log) {
+    this.#files = files;
+    this.#registry = registry;
+    this.#graceMs = graceMs;
+    this.#log = log;
+    this.directory = files.directory;
+    this.#stateFile = join(stateDirectory, 'shared-tokens.json');
     this.#known = readState(this.#stateFile);
-    this.#askMs = Math.min(ASK_MS, options.graceMs / ATTEMPTS_PER_GRACE);
+    this.#askMs = Math.min(ASK_MS, graceMs / ATTEMPTS_PER_GRACE);
   }
 
   /** The tokens that count: none once the registry has not answered for too long (fail closed). */
   read(): StoredTokens {
-    if (!this.#isStale) return this.#options.files.read();
-    const { graceMs } = this.#options;
-    const problem = `the registry of the cluster has not answered for ${graceMs / 1000} s: no token counts`;
+    if (!this.#isStale) return this.#files.read();
+    const problem = `the registry of the cluster has not answered for ${this.#graceMs / 1000} s: no token counts`;
     return { tokens: [], problems: [problem] };
   }
 
   /** Compares once, and then again and again. */
   async start(): Promise<void> {
-    this.#options.registry.onChanged(() => {
+    this.#registry.onChanged(() => {
       this.#isTold = true;
       this.#heartbeat.hasten();
     });
@@ -114,26 +111,24 @@ export class SharedTokens implements AsyncDisposable {
       this.#answeredAt = performance.now();
       this.#isStale = false;
     } catch (error) {
-      if (!(error instanceof AdapterError))
-        this.#options.log.error('tokens cannot be shared', { error: String(error) });
-      this.#isStale = performance.now() - this.#answeredAt > this.#options.graceMs;
+      if (!(error instanceof AdapterError)) this.#log.error('tokens cannot be shared', { error: String(error) });
+      this.#isStale = performance.now() - this.#answeredAt > this.#graceMs;
     }
     if (hasChanged || wasStale !== this.#isStale) this.onChange();
   }
 
   /** Whether nothing has changed here or, as far as it is told, in the registry. */
   get #isUpToDate(): boolean {
-    const isTold = this.#isTold || !this.#options.registry.tellsChanges;
+    const isTold = this.#isTold || !this.#registry.tellsChanges;
     return !isTold && this.#registryVersion !== undefined && performance.now() - this.#answeredAt < this.#askMs;
   }
 
   /** Notes what has changed in the files. Where one of them cannot be read, nothing counts as revoked. */
   #takeFiles(): void {
-    const { files } = this.#options;
-    const version = versionOf(files.directory);
+    const version = versionOf(this.#files.directory);
     if (version !== UNSETTLED && version === this.#filesVersion) return;
-    if (!existsSync(files.directory)) return;
-    const { tokens, problems } = files.read();
+    if (!existsSync(this.#files.directory)) return;
+    const { tokens, problems } = this.#files.read();
     if (problems.length > 0) return;
     this.#filesVersion = version;
     const changes = changesSince(this.#known, tokens);
@@ -146,12 +141,11 @@ export class SharedTokens implements AsyncDisposable {
 
   /** Takes what is newer in the registry, and writes what is newer here; returns whether files have changed. */
   async #exchange(): Promise<boolean> {
-    const { registry } = this.#options;
-    const pulled = await registry.pull(this.#registryVersion);
+    const pulled = await this.#registry.pull(this.#registryVersion);
     if (!pulled) return false;
     const hasChanged = this.#take(pulled.tokens) || (await this.#makeFirst(pulled.tokens));
     const newer = [...this.#known].filter(([id, own]) => supersedes(own, pulled.tokens.get(id)));
-    if (newer.length > 0) await registry.push(new Map(newer));
+    if (newer.length > 0) await this.#registry.push(new Map(newer));
     else this.#registryVersion = pulled.version;
     this.#hasAnswered = true;
     return hasChanged;
@@ -161,8 +155,8 @@ export class SharedTokens implements AsyncDisposable {
     const newer = [...theirs].filter(([id, their]) => supersedes(their, this.#known.get(id)));
     if (newer.length === 0) return false;
     for (const [id, { version, token }] of newer) {
-      if (token) this.#options.files.keep({ ...token, id });
-      else this.#options.files.drop(id);
+      if (token) this.#files.keep({ ...token, id });
+      else this.#files.drop(id);
       this.#known.set(id, { version, token });
     }
     this.#save();
@@ -171,11 +165,11 @@ export class SharedTokens implements AsyncDisposable {
 
   /** Makes the first token of the cluster, on the node that finds none anywhere first. */
   async #makeFirst(theirs: SharedTokenMap): Promise<boolean> {
-    const { files, registry, log } = this.#options;
-    if (this.#hasAnswered || theirs.size > 0 || this.#known.size > 0 || !(await registry.claimFirst())) return false;
-    const first = files.createFirst();
+    if (this.#hasAnswered || theirs.size > 0 || this.#known.size > 0 || !(await this.#registry.claimFirst()))
+      return false;
+    const first = this.#files.createFirst();
     if (!first) return false;
-    log.info('the first token was made', { role: first.token.role, file: files.firstSecretFile });
+    this.#log.info('the first token was made', { role: first.token.role, file: this.#files.firstSecretFile });
     this.#takeFiles();
     return true;
   }

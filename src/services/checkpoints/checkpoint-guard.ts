@@ -41,18 +41,15 @@ export const saveBefore = (checkpoints: WorkspaceCheckpoints, isWanted: () => bo
   };
 };
 
-interface WorkspaceGuardOptions {
-  readonly checkpoints: WorkspaceCheckpoints;
-  /** How long a command waits for its checkpoint, in milliseconds. */
-  readonly timeoutMs: () => number;
-}
-
 /** Saves the workspace before a command that needs no confirmation if a checkpoint contains what it destroys. */
 export class WorkspaceGuard implements CheckpointGuard {
-  readonly #options: WorkspaceGuardOptions;
+  readonly #checkpoints: WorkspaceCheckpoints;
+  /** How long a command waits for its checkpoint, in milliseconds. */
+  readonly #timeoutMs: () => number;
 
-  constructor(options: WorkspaceGuardOptions) {
-    this.#options = options;
+  constructor(checkpoints: WorkspaceCheckpoints, timeoutMs: () => number) {
+    this.#checkpoints = checkpoints;
+    this.#timeoutMs = timeoutMs;
   }
 
   async secure(
@@ -60,8 +57,7 @@ export class WorkspaceGuard implements CheckpointGuard {
     verdict: PolicyVerdict,
     principal: Principal,
   ): Promise<SavedWorkspace | { readonly reason: string }> {
-    const { timeoutMs } = this.#options;
-    const checkpoints = this.#options.checkpoints.of(principal);
+    const checkpoints = this.#checkpoints.of(principal);
     const { workspace } = checkpoints;
     const lost: LostFiles[] = [];
     for (const loss of verdict.losses) {
@@ -72,7 +68,7 @@ export class WorkspaceGuard implements CheckpointGuard {
     const surroundings = new Surroundings(verdict);
     const saving = checkpoints.saveBeforeCommand(labelBefore(request), principal);
     try {
-      const limitMs = timeoutMs();
+      const limitMs = this.#timeoutMs();
       if (!(await settledWithin(saving, limitMs))) {
         saving.catch(() => undefined);
         return { reason: `the workspace could not be saved within ${limitMs / 1000} s` };

@@ -23,24 +23,26 @@ export interface StreamedInput {
   timer: NodeJS.Timeout | undefined;
 }
 
-export interface StreamedInputsOptions {
-  readonly pipesOf: (owner: Principal) => StdinPipes;
-  /** Grace period for a disconnected client to reconnect, in milliseconds; bounded by 30 s. */
-  readonly graceMs: () => number;
-  /** Called when the client of an input is lost: the rest of the input will never arrive. */
-  readonly onLost: (input: StreamedInput) => void;
-}
-
 /**
  * Standard inputs that clients stream, from the command's request until its end. Chunks that arrive before the command
  * has started, during policy checks, confirmation or queueing, are buffered here.
  */
 export class StreamedInputs {
-  readonly #options: StreamedInputsOptions;
+  readonly #pipesOf: (owner: Principal) => StdinPipes;
+  /** Grace period for a disconnected client to reconnect, in milliseconds; bounded by 30 s. */
+  readonly #graceMs: () => number;
+  /** Called when the client of an input is lost: the rest of the input will never arrive. */
+  readonly #onLost: (input: StreamedInput) => void;
   readonly #inputs = new Map<string, StreamedInput>();
 
-  constructor(options: StreamedInputsOptions) {
-    this.#options = options;
+  constructor(
+    pipesOf: (owner: Principal) => StdinPipes,
+    graceMs: () => number,
+    onLost: (input: StreamedInput) => void,
+  ) {
+    this.#pipesOf = pipesOf;
+    this.#graceMs = graceMs;
+    this.#onLost = onLost;
   }
 
   /**
@@ -76,7 +78,7 @@ export class StreamedInputs {
 
   #open(opened: Pick<StreamedInput, 'commandId' | 'sessionId' | 'sink'>, owner: Principal): void {
     const { id: ownerId } = owner;
-    const pipe = this.#options.pipesOf(owner).next();
+    const pipe = this.#pipesOf(owner).next();
     this.#inputs.set(keyOf(opened.commandId, ownerId), { ...opened, ownerId, pipe, timer: undefined });
   }
 
@@ -114,12 +116,12 @@ export class StreamedInputs {
 
   /** Handles the end of a connection: the inputs it feeds wait for a reconnect. A complete input does not wait. */
   detach(sink: EventSink): void {
-    const grace = Math.min(this.#options.graceMs(), MAX_GRACE_MS);
+    const grace = Math.min(this.#graceMs(), MAX_GRACE_MS);
     for (const input of this.#inputs.values()) {
       if (input.sink !== sink || input.pipe.hasEnded) continue;
       input.sink = undefined;
       input.timer = setTimeout(() => {
-        this.#options.onLost(input);
+        this.#onLost(input);
       }, grace).unref();
     }
   }

@@ -65,21 +65,17 @@ export interface ResourceMonitorSettings {
   readonly diskFreeMbFloor: number | undefined;
 }
 
-interface ResourceMonitorOptions {
-  /** Directory on the disk whose free space is monitored. */
-  readonly workspace: string;
-  readonly mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>;
-  readonly settings: () => ResourceMonitorSettings;
-  readonly log: Log;
-}
-
 /**
  * Enforces limits on CPU, memory, processes and disks: samples all monitored processes, warns, and ends what has
  * exceeded a limit. Sessions and one-shots are added when a command becomes long-running, and removed when none of
  * their processes run; without monitored processes no timer is set.
  */
 export class ResourceMonitor implements Disposable {
-  readonly #options: ResourceMonitorOptions;
+  /** Directory on the disk whose free space is monitored. */
+  readonly #workspace: string;
+  readonly #mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>;
+  readonly #settings: () => ResourceMonitorSettings;
+  readonly #log: Log;
   readonly #watches = new Map<LimitTarget, Watch>();
   #timer: NodeJS.Timeout | undefined;
   #isSampling = false;
@@ -90,9 +86,17 @@ export class ResourceMonitor implements Disposable {
   /** Out of file descriptors, or of processes. */
   readonly #blindness: LastingProblem;
 
-  constructor(options: ResourceMonitorOptions) {
-    this.#options = options;
-    this.#blindness = new LastingProblem(options.log, {
+  constructor(
+    workspace: string,
+    mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>,
+    settings: () => ResourceMonitorSettings,
+    log: Log,
+  ) {
+    this.#workspace = workspace;
+    this.#mechanism = mechanism;
+    this.#settings = settings;
+    this.#log = log;
+    this.#blindness = new LastingProblem(log, {
       level: 'warn',
       begun: 'processes could not be looked at',
       over: 'processes can be looked at again',
@@ -108,7 +112,7 @@ export class ResourceMonitor implements Disposable {
   }
 
   #add(watched: LimitTarget, listener: LimitListener): Watch {
-    const monitor = new LimitMonitor(watched, listener, this.#options.settings().cpuWindowMs);
+    const monitor = new LimitMonitor(watched, listener, this.#settings().cpuWindowMs);
     const watch = { monitor, dueAt: 0, sampledAt: -Infinity };
     watched.isMonitored = true;
     this.#watches.set(watched, watch);
@@ -139,12 +143,12 @@ export class ResourceMonitor implements Disposable {
 
   /** CPU time that other programs use for a sample, in milliseconds. */
   get #programMs(): number {
-    return this.#options.mechanism.programMs?.() ?? 0;
+    return this.#mechanism.programMs?.() ?? 0;
   }
 
   /** Returns the pause after a sampling that has taken so much CPU time. */
   #restOf(sampledMs: number): number {
-    return sampledMs * (this.#options.mechanism.isEnforced ? REST_IF_ENFORCED : REST);
+    return sampledMs * (this.#mechanism.isEnforced ? REST_IF_ENFORCED : REST);
   }
 
   /** Samples what is due, never twice at a time, and sets the timer for the next due time. */
@@ -194,7 +198,7 @@ export class ResourceMonitor implements Disposable {
 
   async #takeSnapshot(age: ListAge): Promise<ProcessSnapshot | undefined> {
     try {
-      const snapshot = await this.#options.mechanism.sample(age);
+      const snapshot = await this.#mechanism.sample(age);
       this.#blindness.succeeded();
       return snapshot;
     } catch (error) {
@@ -213,7 +217,7 @@ export class ResourceMonitor implements Disposable {
       return actedMs;
     } catch (error) {
       // Its cgroup was removed, or the daemon is out of file descriptors.
-      this.#options.log.warn('resources could not be looked at', { error: String(error) });
+      this.#log.warn('resources could not be looked at', { error: String(error) });
       this.forget(monitor.watched);
       return 0;
     }
@@ -228,9 +232,8 @@ export class ResourceMonitor implements Disposable {
   }
 
   #disk(): Evidence['disk'] {
-    const { settings, workspace } = this.#options;
-    const { diskFreeMbFloor: floorMb } = settings();
-    const space = floorMb === undefined ? undefined : diskSpaceOf(workspace);
+    const { diskFreeMbFloor: floorMb } = this.#settings();
+    const space = floorMb === undefined ? undefined : diskSpaceOf(this.#workspace);
     return floorMb === undefined || !space ? undefined : { floorMb, freeBytes: space.freeBytes };
   }
 }

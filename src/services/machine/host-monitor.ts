@@ -134,11 +134,6 @@ const MAX_ENTRIES = 360;
 /** Least age of the last reading before subscribers get another one, in milliseconds: a tick may be a little early. */
 const LIVE_MS = 900;
 
-interface HostMonitorOptions {
-  readonly reader: Pick<HostReader, 'read' | 'refresh'>;
-  readonly counts: () => DaemonCounts;
-}
-
 /** A measured entry, with its number. */
 interface Numbered {
   readonly number: number;
@@ -147,7 +142,8 @@ interface Numbered {
 
 /** Measures the machine: every 10 seconds for the history, and every second while clients subscribe to it. */
 export class HostMonitor implements Disposable {
-  readonly #options: HostMonitorOptions;
+  readonly #reader: Pick<HostReader, 'read' | 'refresh'>;
+  readonly #counts: () => DaemonCounts;
   readonly #history: HostEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** Last reading of the history. */
@@ -156,8 +152,9 @@ export class HostMonitor implements Disposable {
   #last: HostReading | undefined;
   #live: (Numbered & { readonly reading: HostReading }) | undefined;
 
-  constructor(options: HostMonitorOptions) {
-    this.#options = options;
+  constructor(reader: Pick<HostReader, 'read' | 'refresh'>, counts: () => DaemonCounts) {
+    this.#reader = reader;
+    this.#counts = counts;
   }
 
   /** Starts the history with a first entry. */
@@ -165,7 +162,7 @@ export class HostMonitor implements Disposable {
     this.#timer ??= setInterval(() => {
       this.#note();
     }, HISTORY_MS).unref();
-    await this.#options.reader.refresh();
+    await this.#reader.refresh();
     this.#note();
   }
 
@@ -189,7 +186,7 @@ export class HostMonitor implements Disposable {
     if (this.#live && lastLive && now - lastLive.ticks < LIVE_MS) return this.#live;
     const before = lastLive && now - lastLive.ticks < HISTORY_MS ? lastLive : this.#last;
     const reading = this.#read();
-    this.#live = { number: number + 1, entry: hostEntryOf(reading, before, this.#options.counts()), reading };
+    this.#live = { number: number + 1, entry: hostEntryOf(reading, before, this.#counts()), reading };
     return this.#live;
   }
 
@@ -199,12 +196,12 @@ export class HostMonitor implements Disposable {
 
   #note(): void {
     const reading = this.#read();
-    this.#history.push(hostEntryOf(reading, this.#before, this.#options.counts()));
+    this.#history.push(hostEntryOf(reading, this.#before, this.#counts()));
     if (this.#history.length > MAX_ENTRIES) this.#history.shift();
     this.#before = reading;
   }
 
   #read(): HostReading {
-    return (this.#last = this.#options.reader.read());
+    return (this.#last = this.#reader.read());
   }
 }

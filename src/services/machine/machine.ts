@@ -48,44 +48,48 @@ export type StatusSettings = Pick<
   'configuration_file' | 'workspace_directory' | 'state_directory' | 'log_file' | 'dashboard' | 'confirmed_by'
 >;
 
-interface DaemonStatusOptions {
-  /** Id of this run of the daemon for its clients. */
-  readonly run: string;
-  readonly version: string;
-  readonly platform: Platform;
-  readonly settings: () => StatusSettings;
-  readonly sessions: Sessions;
-  readonly executions: Executions;
-  readonly connections: Connections;
-}
-
 /** Describes this run of the daemon. */
 export class DaemonStatus {
   /** Payload of the first event of every connection. */
   readonly identity: EventPayload<'daemon_info'>;
-  readonly #options: DaemonStatusOptions;
+  readonly #platform: Platform;
+  readonly #settings: () => StatusSettings;
+  readonly #sessions: Sessions;
+  readonly #executions: Executions;
+  readonly #connections: Connections;
   readonly #startedAt = new Date(Date.now() - process.uptime() * 1000);
 
-  constructor(options: DaemonStatusOptions) {
-    this.#options = options;
-    const { run, version } = options;
+  constructor(
+    run: string,
+    version: string,
+    platform: Platform,
+    settings: () => StatusSettings,
+    sessions: Sessions,
+    executions: Executions,
+    connections: Connections,
+  ) {
+    this.#platform = platform;
+    this.#settings = settings;
+    this.#sessions = sessions;
+    this.#executions = executions;
+    this.#connections = connections;
+
     this.identity = { instance_id: run, adapter_version: version, protocol_version: PROTOCOL_VERSION };
   }
 
   /** Returns the answer to `daemon_status`. */
   describe({ name, role, runAs, isLocalPeer }: Principal): Answer<'daemon_status'> {
-    const { platform, settings, sessions, executions, connections } = this.#options;
     return {
       ...this.identity,
       pid: process.pid,
-      process_identity: platform.processes.identityOf(process.pid) ?? null,
+      process_identity: this.#platform.processes.identityOf(process.pid) ?? null,
       user: ownUserName(),
       started_at: this.#startedAt.toISOString(),
       uptime_ms: Math.round(process.uptime() * 1000),
-      ...settings(),
-      sessions: sessions.registry.visible,
-      running_commands: sessions.registry.running + executions.running,
-      clients: connections.all().length,
+      ...this.#settings(),
+      sessions: this.#sessions.registry.visible,
+      running_commands: this.#sessions.registry.running + this.#executions.running,
+      clients: this.#connections.all().length,
       caller: { name, role, ...(runAs !== undefined && { run_as: runAs }), has_token: !isLocalPeer },
     };
   }
@@ -93,13 +97,6 @@ export class DaemonStatus {
 
 /** Timeout of an answer, in milliseconds: most health checks time out after one second. */
 const PATIENCE_MS = 900;
-
-interface ReadinessOptions {
-  readonly isClosing: () => boolean;
-  readonly pool: ShellPool;
-  readonly cluster: ClusterPort;
-  readonly metrics: Metrics;
-}
 
 /** Errors that nothing has caught. The daemon goes on after one, but what waited for its cause may hang. */
 interface UncaughtErrors {
@@ -109,16 +106,22 @@ interface UncaughtErrors {
 
 /** Reports whether the daemon would accept a command now. */
 export class Readiness {
-  readonly #options: ReadinessOptions;
+  readonly #isClosing: () => boolean;
+  readonly #pool: ShellPool;
+  readonly #cluster: ClusterPort;
+  readonly #metrics: Metrics;
   #uncaught: UncaughtErrors | undefined;
 
-  constructor(options: ReadinessOptions) {
-    this.#options = options;
+  constructor(isClosing: () => boolean, pool: ShellPool, cluster: ClusterPort, metrics: Metrics) {
+    this.#isClosing = isClosing;
+    this.#pool = pool;
+    this.#cluster = cluster;
+    this.#metrics = metrics;
   }
 
   /** Whether the registry of the cluster answers; undefined without one. What is open goes on without it. */
   get registry(): RegistryState | undefined {
-    return this.#options.cluster.membership?.registry;
+    return this.#cluster.membership?.registry;
   }
 
   /** The uncaught errors of this process; undefined without one. Their texts may have secrets, and are in the log alone. */
@@ -129,7 +132,7 @@ export class Readiness {
   /** Counts an uncaught error. */
   countUncaught(): void {
     this.#uncaught = { count: (this.#uncaught?.count ?? 0) + 1, lastAt: new Date() };
-    this.#options.metrics.count('uncaught_errors_total', {});
+    this.#metrics.count('uncaught_errors_total', {});
   }
 
   /**
@@ -137,10 +140,9 @@ export class Readiness {
    * undefined when it would be accepted. Costs nothing while shells start; after a failed start, another one is tried.
    */
   async findObstacle(): Promise<ErrorBody | undefined> {
-    if (this.#options.isClosing()) return { code: 'SHUTTING_DOWN', message: 'the daemon is being stopped' };
-    const { cluster } = this.#options;
-    const elsewhere = cluster.findObstacle();
-    if (elsewhere || !cluster.runsSessions) return elsewhere;
+    if (this.#isClosing()) return { code: 'SHUTTING_DOWN', message: 'the daemon is being stopped' };
+    const elsewhere = this.#cluster.findObstacle();
+    if (elsewhere || !this.#cluster.runsSessions) return elsewhere;
     const obstacle = this.#findShellObstacle();
     if (await settledWithin(obstacle, PATIENCE_MS)) return obstacle;
     const message = 'the last shell did not start, and the one that is being tried has not come up yet';
@@ -149,7 +151,7 @@ export class Readiness {
 
   async #findShellObstacle(): Promise<ErrorBody | undefined> {
     try {
-      await this.#options.pool.assertCanStart();
+      await this.#pool.assertCanStart();
       return undefined;
     } catch (error) {
       if (error instanceof AdapterError) return error.toBody();

@@ -46,30 +46,31 @@ const disconnection = (
   { reconnectGraceMs }: LifeLimits,
 ): Deadline => ({ at: keepWhile === 'used' ? Infinity : abandonedSince + reconnectGraceMs, reason: 'disconnected' });
 
-export interface DeadlineOptions {
-  readonly sessions: () => readonly SessionRecord[];
-  readonly limits: () => DeadlineLimits;
-  readonly onDue: (record: SessionRecord, reason: DeadlineReason) => void;
-}
-
 /** Enforces the deadlines of sessions with one timer, which is set only while a session exists. */
 export class SessionDeadlines implements Disposable {
-  readonly #options: DeadlineOptions;
+  readonly #sessions: () => readonly SessionRecord[];
+  readonly #limits: () => DeadlineLimits;
+  readonly #onDue: (record: SessionRecord, reason: DeadlineReason) => void;
   /** Sessions past their deadline in which a command still runs. */
   readonly #overdue = new WeakSet<SessionRecord>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: DeadlineOptions) {
-    this.#options = options;
+  constructor(
+    sessions: () => readonly SessionRecord[],
+    limits: () => DeadlineLimits,
+    onDue: (record: SessionRecord, reason: DeadlineReason) => void,
+  ) {
+    this.#sessions = sessions;
+    this.#limits = limits;
+    this.#onDue = onDue;
   }
 
   /** Sets the timer to the earliest deadline. Has to be called when a deadline may have become earlier. */
   schedule(): void {
     clearTimeout(this.#timer);
-    const { sessions, limits } = this.#options;
-    const deadlines = sessions().map((record) => this.#deadline(record).at);
+    const deadlines = this.#sessions().map((record) => this.#deadline(record).at);
     if (deadlines.length === 0) return;
-    const wait = Math.min(limits().checkIntervalMs, Math.max(0, Math.min(...deadlines) - performance.now()) + 1);
+    const wait = Math.min(this.#limits().checkIntervalMs, Math.max(0, Math.min(...deadlines) - performance.now()) + 1);
     this.#timer = setTimeout(() => {
       this.#endDue();
     }, wait).unref();
@@ -80,17 +81,17 @@ export class SessionDeadlines implements Disposable {
   }
 
   #deadline(record: SessionRecord): Deadline {
-    const limits = this.#options.limits();
+    const limits = this.#limits();
     return this.#overdue.has(record) ? disconnection(record, limits) : deadlineOf(record, limits);
   }
 
   #endDue(): void {
-    for (const record of this.#options.sessions()) {
+    for (const record of this.#sessions()) {
       const { at, reason } = this.#deadline(record);
       if (at > performance.now()) continue;
       const { running } = record.session;
       if (running && reason !== 'disconnected') this.#endAfter(running, record, reason);
-      else this.#options.onDue(record, reason);
+      else this.#onDue(record, reason);
     }
     this.schedule();
   }
@@ -100,7 +101,7 @@ export class SessionDeadlines implements Disposable {
     this.#overdue.add(record);
     command.atEnd('deadline', () => {
       this.#overdue.delete(record);
-      if (reason === 'lifetime') this.#options.onDue(record, reason);
+      if (reason === 'lifetime') this.#onDue(record, reason);
       else this.schedule();
     });
   }

@@ -9,31 +9,37 @@ import type { SessionRecord } from '../registry/session-registry.js';
 import type { SessionHealth } from './session-health.js';
 import type { Sessions } from './sessions.js';
 
-interface SessionDescriptionsOptions {
-  readonly sessions: Sessions;
-  readonly usage: SessionUsage;
-  readonly health: SessionHealth;
-  readonly commands: CommandRegistry;
-  /** Name of this node of a cluster; undefined for a daemon alone. */
-  readonly node?: string | undefined;
-}
-
 /** Describes sessions for the wire. */
 export class SessionDescriptions {
-  readonly #options: SessionDescriptionsOptions;
+  readonly #sessions: Sessions;
+  readonly #usage: SessionUsage;
+  readonly #health: SessionHealth;
+  readonly #commands: CommandRegistry;
+  /** Name of this node of a cluster; undefined for a daemon alone. */
+  readonly #node: string | undefined;
 
-  constructor(options: SessionDescriptionsOptions) {
-    this.#options = options;
+  constructor(
+    sessions: Sessions,
+    usage: SessionUsage,
+    health: SessionHealth,
+    commands: CommandRegistry,
+    node: string | undefined,
+  ) {
+    this.#sessions = sessions;
+    this.#usage = usage;
+    this.#health = health;
+    this.#commands = commands;
+    this.#node = node;
   }
 
   /** Describes a session as it is now. */
   describe(record: SessionRecord): SessionInfo {
     const { session, channel } = record;
     const { running } = session;
-    const last = this.#options.commands.lastEndedOf(record.id, record.owner.id);
+    const last = this.#commands.lastEndedOf(record.id, record.owner.id);
     return {
       session_id: record.id,
-      ...(this.#options.node !== undefined && { node: this.#options.node }),
+      ...(this.#node !== undefined && { node: this.#node }),
       owner: record.owner.name,
       ...(record.owner.runAs !== undefined && { run_as: record.owner.runAs }),
       label: record.label ?? null,
@@ -43,7 +49,7 @@ export class SessionDescriptions {
       working_directory: session.workingDirectory,
       created_at: record.createdAt.toISOString(),
       last_used_at: record.lastUsedAt.toISOString(),
-      ...this.#options.sessions.expiryOf(record),
+      ...this.#sessions.expiryOf(record),
       keep_while: record.keepWhile,
       cols: session.terminal.size.cols,
       rows: session.terminal.size.rows,
@@ -54,9 +60,9 @@ export class SessionDescriptions {
       attached_clients: channel.followers,
       background_processes: session.backgroundProcesses,
       limits: renderLimits(record.limits),
-      ...this.#options.usage.of(record),
-      warnings: [...this.#options.health.warningsOf(record)],
-      last_command: last ? describeCommand(last, this.#options.node) : null,
+      ...this.#usage.of(record),
+      warnings: [...this.#health.warningsOf(record)],
+      last_command: last ? describeCommand(last, this.#node) : null,
       observers: channel.observers,
       recording_id: record.recorder?.id ?? null,
     };
@@ -65,7 +71,6 @@ export class SessionDescriptions {
   /** The values on which the description depends: while they are the same, it is the same. */
   stampOf(record: SessionRecord): readonly unknown[] {
     const { session, channel } = record;
-    const { usage, health, commands, sessions } = this.#options;
     return [
       session.running,
       session.queued.length,
@@ -79,10 +84,10 @@ export class SessionDescriptions {
       channel.observers,
       record.recorder,
       session.backgroundProcesses.length,
-      usage.of(record),
-      health.warningsOf(record),
-      sessions.expiryOf(record).expires_at,
-      commands.lastEndedOf(record.id, record.owner.id),
+      this.#usage.of(record),
+      this.#health.warningsOf(record),
+      this.#sessions.expiryOf(record).expires_at,
+      this.#commands.lastEndedOf(record.id, record.owner.id),
     ];
   }
 }

@@ -28,12 +28,6 @@ interface Health {
   restarts: number;
 }
 
-export interface SessionHealthOptions {
-  /** Environment in which shells are started. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly notifier: Notifications;
-}
-
 /**
  * Checks idle sessions for states in which later commands will fail. Every warning is reported once: in the next
  * result, and immediately to clients that follow the session.
@@ -44,7 +38,7 @@ export class SessionHealth {
   readonly #tools: readonly string[];
   readonly #health = new WeakMap<SessionRecord, Health>();
 
-  constructor({ env, notifier }: SessionHealthOptions) {
+  constructor(env: Readonly<Record<string, string>>, notifier: Notifications) {
     this.#notifier = notifier;
     this.#startPath = env['PATH'] ?? '';
     this.#tools = CORE_TOOLS.filter((name) => findProgram(name, this.#startPath) !== undefined);

@@ -213,13 +213,13 @@ export class Sessions implements AsyncDisposable {
 
   constructor(options: SessionsOptions) {
     this.#options = options;
-    this.#deadlines = new SessionDeadlines({
-      sessions: () => this.registry.all(),
-      limits: options.limits,
-      onDue: ({ id }, reason) => {
+    this.#deadlines = new SessionDeadlines(
+      () => this.registry.all(),
+      options.limits,
+      ({ id }, reason) => {
         this.#giveUp(id, reason, REASONS[reason](options.limits()));
       },
-    });
+    );
     this.#listener = sessionListener({
       ...options,
       sessions: this.registry,

@@ -19,7 +19,7 @@ let pages: PageTokens;
 let ended: string[];
 beforeEach(() => {
   vi.useFakeTimers();
-  links = new DashboardLinks({ isServed: true, endOfToken: () => undefined });
+  links = new DashboardLinks(true, () => undefined);
   ended = [];
   pages = new PageTokens(NO_AUDIT, (id) => ended.push(id));
 });

@@ -57,7 +57,7 @@ async function startNode(name: string) {
   mkdirSync(stateDirectory);
   const files = new TokenFiles(stateDirectory);
   mkdirSync(files.directory, { recursive: true });
-  const shared = new SharedTokens({ files, stateDirectory, registry, graceMs: 600_000, log });
+  const shared = new SharedTokens(files, stateDirectory, registry, 600_000, log);
   await shared.start();
   return { files, shared, names: () => files.read().tokens.map((token) => token.name) };
 }

@@ -53,13 +53,13 @@ const removals: Promise<void>[] = [];
 
 const file = () => join(root, 'state', 'approvals.json');
 const open = () =>
-  new RememberedApprovals({
-    machine: { workspace, path: `${join(root, 'bin')}:/usr/bin:/bin`, sandbox: () => 'none' },
-    file: file(),
-    ways: () => ({ mode, modes: {} }),
-    observe: (record) => records.push(record),
-    log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
-  });
+  new RememberedApprovals(
+    { workspace, path: `${join(root, 'bin')}:/usr/bin:/bin`, sandbox: () => 'none' },
+    file(),
+    () => ({ mode, modes: {} }),
+    (record) => records.push(record),
+    { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+  );
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'shell-adapter-approvals-')));

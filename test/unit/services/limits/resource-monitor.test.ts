@@ -34,12 +34,12 @@ describe('the resource monitor', () => {
       await vi.advanceTimersByTimeAsync(SAMPLE_MS);
       return {} as ProcessSnapshot;
     });
-    using monitor = new ResourceMonitor({
-      workspace: '/',
-      mechanism: { sample, isEnforced: true },
-      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
-      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
-    });
+    using monitor = new ResourceMonitor(
+      '/',
+      { sample, isEnforced: true },
+      () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    );
     monitor.watch(target(), listener);
     await eventually(() => {
       expect(sample.mock.settledResults).toHaveLength(1);
@@ -56,12 +56,12 @@ describe('the resource monitor', () => {
       isBlind ? Promise.reject(new Error('EMFILE')) : Promise.resolve({} as ProcessSnapshot),
     );
     const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-    using monitor = new ResourceMonitor({
-      workspace: '/',
-      mechanism: { sample, isEnforced: false },
-      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+    using monitor = new ResourceMonitor(
+      '/',
+      { sample, isEnforced: false },
+      () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
       log,
-    });
+    );
     const watched = target();
     monitor.watch(watched, listener);
     await eventually(() => {
@@ -95,12 +95,12 @@ describe('the resource monitor', () => {
       Object.assign(watched, { running: undefined });
       return Promise.resolve({} as ProcessSnapshot);
     });
-    using monitor = new ResourceMonitor({
-      workspace: '/',
-      mechanism: { sample, isEnforced: false },
-      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
-      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
-    });
+    using monitor = new ResourceMonitor(
+      '/',
+      { sample, isEnforced: false },
+      () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    );
     monitor.watch(watched, listener);
     await eventually(() => {
       expect(sample.mock.calls.length).toBeGreaterThan(2);
@@ -124,12 +124,12 @@ describe('the resource monitor', () => {
       Object.assign(watched.group, { sample: count });
       return watched;
     });
-    using monitor = new ResourceMonitor({
-      workspace: '/',
-      mechanism: { sample, isEnforced: false, programMs: () => 20 },
-      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
-      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
-    });
+    using monitor = new ResourceMonitor(
+      '/',
+      { sample, isEnforced: false, programMs: () => 20 },
+      () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    );
     const start = performance.now();
     for (const watched of sessions) {
       monitor.watch(watched, listener);
@@ -155,12 +155,12 @@ describe('the resource monitor', () => {
     const watched = target();
     Object.assign(watched, { running: command, limits: {} });
     Object.assign(watched.group, { takeKernelActions: () => actions.pop() ?? { kills: 0, refusedForks: 0 } });
-    using monitor = new ResourceMonitor({
-      workspace: '/',
-      mechanism: { sample: () => Promise.resolve({} as ProcessSnapshot), isEnforced: true },
-      settings: () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
-      log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
-    });
+    using monitor = new ResourceMonitor(
+      '/',
+      { sample: () => Promise.resolve({} as ProcessSnapshot), isEnforced: true },
+      () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
+      { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+    );
     monitor.watch(watched, listener);
     await eventually(() => {
       expect(command.meter.kernel).toEqual({ kills: 1, refusedForks: 2 });

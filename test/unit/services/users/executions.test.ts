@@ -2,27 +2,26 @@ import { expect, it, vi } from 'vitest';
 
 import { LOCAL_PRINCIPAL, type Principal } from '../../../../src/core/principal.js';
 import type { User } from '../../../../src/engine/system/find-user.js';
-import {
-  type Execution,
-  Executions,
-  type ExecutionsOptions,
-  type UserExecution,
-} from '../../../../src/services/executions.js';
+import { type Execution, Executions, type UserExecution } from '../../../../src/services/executions.js';
 
 const ALICE: User = { name: 'alice', uid: 1000, gid: 1000, home: '/home/alice', shell: '/bin/sh' };
 const PRINCIPAL: Principal = { id: 'token_a', name: 'a', role: 'agent', runAs: 'alice', isLocalPeer: false };
 const OWN = {} as Execution;
 
-const make = (options: Partial<ExecutionsOptions> = {}): Executions =>
-  new Executions({
-    own: OWN,
-    isRoot: true,
-    find: () => Promise.resolve(ALICE),
-    build: () => Promise.resolve({} as UserExecution),
-    ...options,
-  });
+/** What differs from a daemon that can run commands of the user. */
+interface Differing {
+  readonly isRoot?: boolean;
+  readonly find?: () => Promise<User | undefined>;
+  readonly build?: (user: User) => Promise<UserExecution>;
+}
 
-it.each<[string, Partial<ExecutionsOptions>, string]>([
+const make = ({
+  isRoot = true,
+  find = () => Promise.resolve(ALICE),
+  build = () => Promise.resolve({} as UserExecution),
+}: Differing = {}): Executions => new Executions(OWN, isRoot, find, build);
+
+it.each<[string, Differing, string]>([
   ['a daemon that is not root', { isRoot: false }, 'the daemon is not root'],
   ['a user that is gone', { find: () => Promise.resolve(undefined) }, 'no such user any more'],
   ['root', { find: () => Promise.resolve({ ...ALICE, uid: 0 }) }, 'it is root'],
