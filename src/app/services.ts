@@ -13,10 +13,10 @@ import { WorkspaceGuard, saveBefore } from '../services/checkpoints/checkpoint-g
 import { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { Restores } from '../services/checkpoints/restores.js';
 import { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
-import { CommandDispatcher } from '../services/commands/command-dispatcher.js';
-import { CommandFactory } from '../services/commands/command-factory.js';
+import { CommandRunner } from '../services/commands/command-runner.js';
+import { CommandTrail } from '../services/commands/command-trail.js';
 import { Commands } from '../services/commands/commands.js';
-import { StreamedInputs } from '../services/commands/streamed-inputs.js';
+import { StreamedInputs } from '../services/commands/running-commands.js';
 import { Confirmations } from '../services/confirmations/confirmations.js';
 import { approvalObserver, confirmationObserver } from '../services/confirmations/records.js';
 import { RememberedGuard } from '../services/confirmations/remembered-guard.js';
@@ -307,40 +307,21 @@ function buildCommands(
   { sessions, health }: SessionServices,
   context: RuntimeContext,
 ) {
-  const { configuration, limits, metrics, traces, audit, notifications: notifier, secrets, platform } = context;
-  const inputs = new StreamedInputs(
-    (owner) => executions.of(owner).stdinPipes,
-    () => configuration().adapter.reconnectGraceMs,
-    (input) => {
-      commands.running.endUnfed(input);
-    },
-  );
-  const factory = new CommandFactory({
-    registry,
-    executions,
-    quotas,
-    health,
-    inputs,
-    limits: () => commandLimits(configuration(), limits(), platform),
-    spoolDirectory,
-    metrics,
-    traces,
-    notifier,
-    audit,
-    secrets,
-  });
-  const dispatcher = new CommandDispatcher({ sessions, executions, monitor });
-  const commands: Commands = new Commands({
-    registry,
+  const { configuration, limits, metrics, traces, audit, notifications, secrets, platform } = context;
+  const inputs = new StreamedInputs(registry, executions, () => configuration().adapter.reconnectGraceMs);
+  const runner = new CommandRunner(
     sessions,
     executions,
+    registry,
+    quotas,
+    health,
+    monitor,
     inputs,
-    gate,
-    confirmations,
-    factory,
-    dispatcher,
-    traces,
-  });
+    new CommandTrail(audit, metrics, traces, notifications),
+    () => commandLimits(configuration(), limits(), platform),
+    (budget) => ({ spoolDirectory, budget, metrics, secrets: secrets.patterns }),
+  );
+  const commands = new Commands(registry, sessions.registry, executions, inputs, gate, confirmations, runner, traces);
   const environments = () => configuration().environments;
   const startup = new SessionStartup(sessions, commands, startupGate, executions, environments);
   return { inputs, commands, startup };

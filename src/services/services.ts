@@ -31,7 +31,7 @@ import type { Recordings } from './recordings.js';
 import type { SessionDescriptions } from './sessions/session-description.js';
 import type { Sessions } from './sessions/sessions.js';
 import type { SessionStartup } from './session-startup.js';
-import type { StreamedInputs } from './commands/streamed-inputs.js';
+import type { StreamedInputs } from './commands/running-commands.js';
 
 /** The services that transports use. */
 export interface Services {

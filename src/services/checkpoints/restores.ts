@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/policy.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
-import { newCommandId } from '../commands/command-factory.js';
+import { newCommandId } from '../commands/command-runner.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { changedPlace } from '../confirmations/failures.js';

@@ -4,7 +4,7 @@ import { AdapterError, type ErrorCode } from '../../core/errors.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
 import type { SecretMask } from '../../core/secrets.js';
 import type { FilePerformer, Target } from '../../engine/files/file-job.js';
-import { newCommandId } from '../commands/command-factory.js';
+import { newCommandId } from '../commands/command-runner.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { Surroundings } from '../confirmations/failures.js';
