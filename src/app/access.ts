@@ -25,7 +25,7 @@ export async function buildAccess({ launcher }: Engine, context: RuntimeContext)
   const access = new Access(auth.mode, store, links, pages, peers, refusals, hasSandboxes);
   return {
     access,
-    admission: new Admission({ ...socketio, peers, refusals }),
+    admission: new Admission(socketio, peers, refusals),
     peers,
     refusals,
     tokens: new Tokens(files, store),

@@ -87,7 +87,7 @@ interface SharedRegistry {
  */
 export async function completeContext(context: EngineContext, instance: string, run: string): Promise<RuntimeContext> {
   const { configuration, metrics, log, secrets, closers } = context;
-  const notifications = new Notifications({ hostname: hostname(), metrics, log: log('notify'), secrets });
+  const notifications = new Notifications(hostname(), metrics, log('notify'), secrets);
   notifications.configure(configuration().notify.webhooks);
   closers.use(notifications);
   const file = await openAudit(context);

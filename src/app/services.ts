@@ -9,7 +9,7 @@ import { examineLlmProviders } from '../doctor/llm.js';
 import { findUser } from '../engine/system/find-user.js';
 import { ownUid } from '../engine/system/own-user.js';
 import { Quotas } from '../services/access/admission.js';
-import { WorkspaceGuard, saveBefore } from '../services/checkpoints/checkpoint-guard.js';
+import { RememberedGuard, saveBefore, WorkspaceGuard } from '../services/checkpoints/checkpoint-guard.js';
 import { Checkpoints } from '../services/checkpoints/checkpoints.js';
 import { Restores } from '../services/checkpoints/restores.js';
 import { WorkspaceCheckpoints } from '../services/checkpoints/workspace-checkpoints.js';
@@ -19,13 +19,13 @@ import { Commands } from '../services/commands/commands.js';
 import { StreamedInputs } from '../services/commands/running-commands.js';
 import { Confirmations } from '../services/confirmations/confirmations.js';
 import { approvalObserver, confirmationObserver } from '../services/confirmations/records.js';
-import { RememberedGuard } from '../services/confirmations/remembered-guard.js';
 import type { ClusterPort } from '../services/cluster-port.js';
 import { type Execution, Executions } from '../services/executions.js';
+import { FilePlaces } from '../services/files/file-place.js';
 import { Files } from '../services/files/files.js';
 import { FileGate } from '../services/gate/file-gate.js';
 import { CommandGate } from '../services/gate/gate.js';
-import { SyntaxGuard } from '../services/gate/gate-options.js';
+import { GateDesk, SyntaxGuard } from '../services/gate/gate-options.js';
 import { SessionFacts } from '../services/gate/session-facts.js';
 import { ShellGate, StartupGate } from '../services/gate/startup-gate.js';
 import { TypingGate } from '../services/gate/typing-gate.js';
@@ -234,18 +234,13 @@ function buildGates(engine: Engine, base: Shared, { approvalGuard }: Confirming,
   const { executions, checkpoints } = base;
   const pathsOf = rememberLast((current: Configuration) => ownPaths(current, dirname(engine.runtimePath)));
   const facts = new SessionFacts(executions, () => pathsOf(configuration()));
-  const desk = { settings, facts, audit, log: logs('gate') };
+  const desk = new GateDesk(settings, facts, audit, logs('gate'));
   const timeoutMs = () => configuration().confirmation.checkpointTimeoutMs;
   const guard = new WorkspaceGuard(checkpoints, timeoutMs);
   return {
-    gate: new CommandGate({
-      ...desk,
-      checkpoints: guard,
-      approvals: approvalGuard,
-      syntax: new SyntaxGuard(executions),
-      typing: new TypingGate(desk),
-    }),
-    fileGate: new FileGate({ ...desk, checkpoints: guard }),
+    desk,
+    gate: new CommandGate(desk, guard, approvalGuard, new SyntaxGuard(executions), new TypingGate(desk)),
+    fileGate: new FileGate(desk, guard),
     startupGate: new StartupGate(desk),
     shellGate: new ShellGate(desk),
   };
@@ -332,28 +327,26 @@ function buildFiles(
   { spoolDirectory }: Engine,
   base: Shared,
   { confirmations }: Confirming,
-  { fileGate }: Gates,
+  { desk, fileGate }: Gates,
   { sessions, screens }: SessionServices,
   context: RuntimeContext,
 ) {
-  const { configuration, limits, secrets, gate, audit, log, isClosing, closers, node, platform } = context;
+  const { configuration, limits, secrets, isClosing, closers, node, platform } = context;
   const { registry, executions, checkpoints, monitor, connections } = base;
-  const files = new Files({
-    sessions,
-    gate: fileGate,
-    confirmations,
+  const places = new FilePlaces(
     executions,
+    sessions,
     monitor,
+    platform.directories,
     spoolDirectory,
-    directories: platform.directories,
-    jobTimeoutMs: () => configuration().adapter.commandTimeoutMs,
+    () => configuration().adapter.commandTimeoutMs,
     limits,
-    secrets,
-  });
+  );
+  const files = new Files(places, fileGate, confirmations, secrets);
   const ports = new Ports(sessions.registry, platform.listening);
   return {
     files,
-    restores: new Restores({ checkpoints, registry, confirmations, settings: gate, audit, log: log('gate') }),
+    restores: new Restores(checkpoints, registry, confirmations, desk),
     ports,
     previews: new Previews(sessions, ports, () => configuration().http.previews),
     watching: closers.use(new Watching(files, sessions.registry, node?.id)),

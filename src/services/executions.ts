@@ -176,7 +176,7 @@ function existingDirectory(wanted: string, base: string, see = (path: string) =>
 export const enterableDirectory = (
   wanted: string,
   base: string,
-  { launch }: Pick<Execution, 'launch'>,
+  { launch }: Execution,
   see?: (path: string) => string,
 ): string => (launch ? resolve(base, wanted) : existingDirectory(wanted, base, see));
 
@@ -184,7 +184,7 @@ export const enterableDirectory = (
  * Checks that another user can enter a directory, where a failure later on would do harm.
  * @throws AdapterError BAD_DIRECTORY
  */
-export async function assertEnterable(directory: string, { launch }: Pick<Execution, 'launch'>): Promise<void> {
+export async function assertEnterable(directory: string, { launch }: Execution): Promise<void> {
   if (!launch || (await launch.canEnter(directory))) return;
   const message = `${directory} does not exist, or the user ${launch.user.name} cannot enter it`;
   throw new AdapterError('BAD_DIRECTORY', message, { details: { directory } });

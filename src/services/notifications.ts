@@ -47,12 +47,6 @@ interface WebhookSettings {
   readonly includeCommand: boolean;
 }
 
-interface WebhookContext {
-  readonly hostname: string;
-  readonly log: Log;
-  readonly metrics: Metrics;
-}
-
 /** A body for one webhook. Its id is the same in all attempts. */
 interface Delivery {
   readonly id: string;
@@ -73,7 +67,9 @@ type Attempt =
 /** Delivers notifications to one URL in the background, one after another, in their order. */
 export class Webhook implements AsyncDisposable {
   readonly #settings: WebhookSettings;
-  readonly #context: WebhookContext;
+  readonly #hostname: string;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
   readonly #queue: Delivery[] = [];
   /** Aborted to end attempts. */
   readonly #ending = new AbortController();
@@ -83,16 +79,18 @@ export class Webhook implements AsyncDisposable {
   #lossesUnlogged = 0;
   #loggedAt = -Infinity;
 
-  constructor(settings: WebhookSettings, context: WebhookContext) {
+  constructor(settings: WebhookSettings, hostname: string, metrics: Metrics, log: Log) {
     this.#settings = settings;
-    this.#context = context;
+    this.#hostname = hostname;
+    this.#metrics = metrics;
+    this.#log = log;
   }
 
   /** Queues a notification, if the webhook wants its event. Returns at once and never throws. */
   push(notification: Notification): void {
     const { event } = notification;
     if (this.#closing.signal.aborted || !this.#settings.events.includes(event)) return;
-    const facts = { id: randomUUID(), time: new Date().toISOString(), hostname: this.#context.hostname };
+    const facts = { id: randomUUID(), time: new Date().toISOString(), hostname: this.#hostname };
     this.#queue.push({ id: facts.id, event, body: renderBody(notification, facts, this.#settings) });
     if (this.#queue.length > MAX_QUEUED) this.#noteLoss(this.#queue.shift(), 'dropped', 'its queue is full');
     this.#working ??= this.#work();
@@ -129,7 +127,7 @@ export class Webhook implements AsyncDisposable {
     for (let attempt = 1; ; attempt += 1) {
       const result = await this.#attempt(delivery);
       if (result.isDelivered) {
-        this.#context.metrics.count('notifications_total', { event: delivery.event, outcome: 'delivered' });
+        this.#metrics.count('notifications_total', { event: delivery.event, outcome: 'delivered' });
         return;
       }
       const isLast = attempt >= this.#settings.attempts || this.#closing.signal.aborted;
@@ -181,13 +179,13 @@ export class Webhook implements AsyncDisposable {
   /** Counts a notification that was not delivered, and logs losses, at most once a minute. */
   #noteLoss(delivery: Delivery | undefined, outcome: 'failed' | 'dropped', why: string): void {
     if (!delivery) return;
-    this.#context.metrics.count('notifications_total', { event: delivery.event, outcome });
+    this.#metrics.count('notifications_total', { event: delivery.event, outcome });
     this.#lossesUnlogged += 1;
     const now = performance.now();
     if (now - this.#loggedAt < LOG_INTERVAL_MS) return;
     // Only the host: paths of such URLs are often secrets.
     const facts = { receiver: new URL(this.#settings.url).host, why, notifications: this.#lossesUnlogged };
-    this.#context.log.warn('a webhook has not got its notifications', facts);
+    this.#log.warn('a webhook has not got its notifications', facts);
     this.#loggedAt = now;
     this.#lossesUnlogged = 0;
   }
@@ -208,18 +206,20 @@ function reasonOf(error: unknown, timeoutMs: number): string {
 /** Time for deliveries while the daemon is being stopped, in milliseconds. */
 const CLOSE_MS = 2000;
 
-interface NotificationsOptions extends WebhookContext {
-  /** Masks secrets in everything that is sent. */
-  readonly secrets: Pick<SecretMask, 'value'>;
-}
-
 /** Tells the webhooks of the configuration what has happened. Nothing waits for them. */
 export class Notifications implements AsyncDisposable {
-  readonly #options: NotificationsOptions;
+  readonly #hostname: string;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  /** Masks secrets in everything that is sent. */
+  readonly #secrets: SecretMask;
   #webhooks: readonly { readonly settings: WebhookSettings; readonly webhook: Webhook }[] = [];
 
-  constructor(options: NotificationsOptions) {
-    this.#options = options;
+  constructor(hostname: string, metrics: Metrics, log: Log, secrets: SecretMask) {
+    this.#hostname = hostname;
+    this.#metrics = metrics;
+    this.#log = log;
+    this.#secrets = secrets;
   }
 
   /** Replaces the webhooks. Those with the same settings keep their queues; the others drop theirs. */
@@ -228,7 +228,7 @@ export class Notifications implements AsyncDisposable {
     this.#webhooks = wanted.map((settings) => {
       const index = old.findIndex((known) => isSame(known.settings, settings));
       const [kept] = index === -1 ? [] : old.splice(index, 1);
-      return kept ?? { settings, webhook: new Webhook(settings, this.#options) };
+      return kept ?? { settings, webhook: new Webhook(settings, this.#hostname, this.#metrics, this.#log) };
     });
     for (const { webhook } of old) void webhook.close(0);
   }
@@ -236,7 +236,7 @@ export class Notifications implements AsyncDisposable {
   /** Returns at once and never throws. */
   notify(notification: Notification): void {
     if (this.#webhooks.length === 0) return;
-    const masked = this.#options.secrets.value(notification);
+    const masked = this.#secrets.value(notification);
     for (const { webhook } of this.#webhooks) webhook.push(masked);
   }
 

@@ -62,7 +62,7 @@ export class SessionStartup {
     const { timeoutMs = TIMEOUT_MS, init, env } = environment ?? {};
     const startup = { login: request.login ?? false, rcfile: this.#fileOf(request, caller), init };
     await this.#gate.admit(startup, caller.principal, request.cwd);
-    const record = await this.#sessions.open(request, caller, { env });
+    const record = await this.#sessions.open(request, caller, env);
     this.#startups.set(record, { ...startup, timeoutMs });
     return { record, startup: await this.#run(record, caller) };
   }

@@ -45,9 +45,9 @@ type TruncatedMark = { readonly truncated?: true };
 
 /** New records of the audit log. Only those that are sent are read. */
 export class AuditSource implements Source {
-  readonly #log: Pick<AuditLog, 'read' | 'lastSeq'>;
+  readonly #log: AuditLog;
 
-  constructor(log: Pick<AuditLog, 'read' | 'lastSeq'>) {
+  constructor(log: AuditLog) {
     this.#log = log;
   }
 
@@ -147,12 +147,12 @@ interface KnownNode {
 
 /** The changes of the nodes of the cluster, as this node knows them. */
 export class NodeSource implements Source {
-  readonly #nodes: Pick<ClusterPort['nodes'], 'list'>;
+  readonly #nodes: ClusterPort['nodes'];
   readonly #known = new Map<string, KnownNode>();
   #changes = new ChangeTracker<KnownNode>();
   #removed = new ChangeTracker<KnownNode>();
 
-  constructor(nodes: Pick<ClusterPort['nodes'], 'list'>) {
+  constructor(nodes: ClusterPort['nodes']) {
     this.#nodes = nodes;
   }
 
@@ -273,9 +273,9 @@ export class SessionSource implements Source {
 
 /** The open confirmations at the beginning: later ones are sent to every client concerned. */
 export class ConfirmationSource implements Source {
-  readonly #confirmations: Pick<Confirmations, 'seenBy' | 'describe'>;
+  readonly #confirmations: Confirmations;
 
-  constructor(confirmations: Pick<Confirmations, 'seenBy' | 'describe'>) {
+  constructor(confirmations: Confirmations) {
     this.#confirmations = confirmations;
   }
 
@@ -315,9 +315,9 @@ export class LlmSource implements Source {
 
 /** The measured values of the machine. */
 export class HostSource implements Source {
-  readonly #host: Pick<HostMonitor, 'live'>;
+  readonly #host: HostMonitor;
 
-  constructor(host: Pick<HostMonitor, 'live'>) {
+  constructor(host: HostMonitor) {
     this.#host = host;
   }
 

@@ -40,8 +40,8 @@ export class Refusals {
   }
 }
 
-/** Bounds on what may be open at a time, and dependencies. */
-interface AdmissionOptions {
+/** Bounds on what may be open at a time. */
+interface AdmissionBounds {
   /** Socket.IO clients of all peers. */
   readonly maxConnections: number;
   /** TCP connections, and Socket.IO clients, of each peer other than the daemon's own user. */
@@ -50,8 +50,6 @@ interface AdmissionOptions {
   readonly maxUnfinishedPerPeer: number;
   /** Time after which a handshake is ended, in milliseconds: the advice when to try again. */
   readonly handshakeTimeoutMs: number;
-  readonly peers: Pick<Peers, 'identify'>;
-  readonly refusals: Pick<Refusals, 'note'>;
 }
 
 /** What an open connection, or client, holds. */
@@ -81,16 +79,20 @@ const UNCOUNTED: Place = { finish: noop, release: noop };
  * Connections of the daemon's own user are not counted.
  */
 export class Admission {
-  readonly #options: AdmissionOptions;
+  readonly #bounds: AdmissionBounds;
+  readonly #peers: Peers;
+  readonly #refusals: Refusals;
   readonly #connections: Slots;
   readonly #clients: Slots;
   readonly #unfinished: Slots;
   /** TCP connections that have shown no token, by their ends: with TLS, requests have another socket object. */
   readonly #strangers = new Map<string, Stranger>();
 
-  constructor(options: AdmissionOptions) {
-    this.#options = options;
-    const { maxConnections, maxConnectionsPerPeer: perKey, maxUnfinishedPerPeer } = options;
+  constructor(bounds: AdmissionBounds, peers: Peers, refusals: Refusals) {
+    this.#bounds = bounds;
+    this.#peers = peers;
+    this.#refusals = refusals;
+    const { maxConnections, maxConnectionsPerPeer: perKey, maxUnfinishedPerPeer } = bounds;
     this.#connections = new Slots({ perKey, total: Infinity });
     this.#clients = new Slots({ perKey, total: maxConnections });
     const unfinished = Math.max(maxUnfinishedPerPeer, Math.floor(maxConnections / UNFINISHED_SHARE));
@@ -104,7 +106,7 @@ export class Admission {
    */
   async admitConnection(peer: Peer, from: string): Promise<Place> {
     const ends = endsOf(peer);
-    const { key, isOwnUser } = await this.#options.peers.identify(peer);
+    const { key, isOwnUser } = await this.#peers.identify(peer);
     if (isOwnUser) return UNCOUNTED;
     const why = this.#fullOf(this.#connections, key) ?? this.#tooManyUnfinished(key);
     if (why !== undefined) throw this.#refusal(why, key, from);
@@ -142,7 +144,7 @@ export class Admission {
   }
 
   #fullOf(slots: Slots, key: string, hasOwnLimit = true): string | undefined {
-    const { maxConnections, maxConnectionsPerPeer } = this.#options;
+    const { maxConnections, maxConnectionsPerPeer } = this.#bounds;
     const limit = slots.limitFor(key);
     if (limit === 'total') return `${maxConnections} connections are open already`;
     if (limit === undefined || !hasOwnLimit) return undefined;
@@ -152,17 +154,16 @@ export class Admission {
   #tooManyUnfinished(key: string): string | undefined {
     const limit = this.#unfinished.limitFor(key);
     if (limit === undefined) return undefined;
-    const { maxUnfinishedPerPeer } = this.#options;
+    const { maxUnfinishedPerPeer } = this.#bounds;
     return limit === 'total'
       ? 'too many connections that have shown no token yet are open already'
       : `${maxUnfinishedPerPeer} connections of this user or address that have shown no token yet are open already (socketio.max_unfinished_per_peer)`;
   }
 
   #refusal(why: string, peer: string, from: string): AdapterError {
-    const { handshakeTimeoutMs, refusals } = this.#options;
-    const details = { retry_after_ms: handshakeTimeoutMs };
+    const details = { retry_after_ms: this.#bounds.handshakeTimeoutMs };
     const refusal = new AdapterError('RESOURCE_EXHAUSTED', why, { details });
-    refusals.note(peer, from, refusal.toBody());
+    this.#refusals.note(peer, from, refusal.toBody());
     return refusal;
   }
 }

@@ -26,6 +26,7 @@ import {
 } from '../../engine/checkpoints/job.js';
 import { hasInterruptedRestore } from '../../engine/checkpoints/restore.js';
 import { findProgram } from '../../engine/shells/list.js';
+import { Turns } from '../../engine/system/promises.js';
 import { randomBytes } from '../../engine/system/random.js';
 import { styleOf } from '../registry/command-record.js';
 import { outputLimitsOf } from '../registry/rendered-limits.js';
@@ -109,7 +110,7 @@ class NewestCheckpoints {
 /** Maximum number of waiting or running requests: each takes time in proportion to the files of the workspace. */
 const MAX_WAITING = 32;
 
-interface WorkspaceJobsOptions {
+interface CheckpointsOptions extends IdOptions {
   /** Absolute path. The directory has to exist on construction. */
   readonly workspace: string;
   /** Parent directory of the stores of all workspaces. */
@@ -121,19 +122,22 @@ interface WorkspaceJobsOptions {
   readonly limits: () => CheckpointLimits;
   readonly platform: PlatformName;
   readonly run: RunJob;
+  /** Default limits on a patch in an answer. */
+  readonly output: () => OutputLimits;
+  readonly log: Log;
 }
 
 /** Runs jobs on a workspace and its store of checkpoints: one at a time, those that change or read the files. */
 class WorkspaceJobs {
-  readonly #options: WorkspaceJobsOptions;
+  readonly #options: CheckpointsOptions;
   /** The workspace with symbolic links resolved; it may be deleted later. */
   readonly workspace: string;
   /** Directory of its checkpoints. */
   readonly store: string;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   #waiting = 0;
 
-  constructor(options: WorkspaceJobsOptions) {
+  constructor(options: CheckpointsOptions) {
     this.#options = options;
     this.workspace = realpathSync(options.workspace);
     this.store = join(options.directory, storeName(this.workspace));
@@ -150,13 +154,11 @@ class WorkspaceJobs {
     }
     this.#waiting += 1;
     const queuedAt = performance.now();
-    const turn = this.#last
-      .then(() => this.run(job, queuedAt))
-      .finally(() => {
-        this.#waiting -= 1;
-      });
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    try {
+      return await this.#turns.take(() => this.run(job, queuedAt));
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
   /**
@@ -222,12 +224,6 @@ function refusal(path: string, why: string): AdapterError {
   return new AdapterError('INVALID_REQUEST', `paths: ${path} ${why}`, { details: { field: 'paths', path } });
 }
 
-interface CheckpointsOptions extends IdOptions, WorkspaceJobsOptions {
-  /** Default limits on a patch in an answer. */
-  readonly output: () => OutputLimits;
-  readonly log: Log;
-}
-
 /** A checkpoint that was saved before a command. */
 export interface SavedBefore {
   readonly id: string;
@@ -246,8 +242,7 @@ export class Checkpoints {
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
-    const { workspace, directory, excluded, path, limits, platform, run } = options;
-    this.#jobs = new WorkspaceJobs({ workspace, directory, excluded, path, limits, platform, run });
+    this.#jobs = new WorkspaceJobs(options);
     if (hasInterruptedRestore(this.#jobs.store)) void this.#recover();
   }
 

@@ -1,6 +1,4 @@
 import type { Principal } from '../../core/principal.js';
-import type { AuditTrail } from '../../core/audit-events.js';
-import type { Log } from '../../core/log.js';
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import type { Policy, PolicyVerdict } from '../../core/policy/policy.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
@@ -8,7 +6,7 @@ import { newCommandId } from '../commands/command-runner.js';
 import type { ConfirmableAction } from '../confirmations/confirmation.js';
 import type { Confirmations } from '../confirmations/confirmations.js';
 import { changedPlace } from '../confirmations/failures.js';
-import { type GateSettings, noteVerdict } from '../gate/gate-options.js';
+import type { GateDesk } from '../gate/gate-options.js';
 import type { Caller } from '../registry/caller.js';
 import { renderUnstarted } from '../registry/command-record.js';
 import type { CommandRegistry } from '../registry/command-registry.js';
@@ -122,24 +120,26 @@ function findChange(asked: Affected, now: Affected | undefined): string | undefi
   return now.count > asked.count ? 'more files have changed since the question' : undefined;
 }
 
-interface RestoresOptions {
-  readonly checkpoints: WorkspaceCheckpoints;
-  readonly registry: CommandRegistry;
-  readonly confirmations: Confirmations;
-  readonly settings: () => GateSettings;
-  readonly audit: AuditTrail;
-  readonly log: Log;
-}
-
 /**
  * Restores workspaces. A restore that would remove or overwrite files has to be confirmed when other tokens have run
  * commands in the workspace since the checkpoint: the files may be theirs.
  */
 export class Restores {
-  readonly #options: RestoresOptions;
+  readonly #checkpoints: WorkspaceCheckpoints;
+  readonly #registry: CommandRegistry;
+  readonly #confirmations: Confirmations;
+  readonly #desk: GateDesk;
 
-  constructor(options: RestoresOptions) {
-    this.#options = options;
+  constructor(
+    checkpoints: WorkspaceCheckpoints,
+    registry: CommandRegistry,
+    confirmations: Confirmations,
+    desk: GateDesk,
+  ) {
+    this.#checkpoints = checkpoints;
+    this.#registry = registry;
+    this.#confirmations = confirmations;
+    this.#desk = desk;
   }
 
   /**
@@ -148,7 +148,7 @@ export class Restores {
    */
   async restore(request: Request<'restore_workspace'>, caller: Caller): Promise<Answer<'restore_workspace'>> {
     const { principal } = caller;
-    const checkpoints = this.#options.checkpoints.of(principal);
+    const checkpoints = this.#checkpoints.of(principal);
     const question = await this.#judge(request, principal);
     if (!question) return checkpoints.restore(request, principal);
     const action = restoreAction({
@@ -159,7 +159,7 @@ export class Restores {
       judge: () => this.#judge(request, principal),
       restore: () => checkpoints.restore(request, principal),
     });
-    const asked = await this.#options.confirmations.stop(action);
+    const asked = await this.#confirmations.stop(action);
     if ('pending' in asked) return { ...unrestored(request, question), ...asked.pending };
     const { restored } = asked.answer;
     // An approved restore has its result.
@@ -169,23 +169,23 @@ export class Restores {
 
   /** Returns the question, or undefined for a restore that needs none. */
   async #judge(request: Request<'restore_workspace'>, principal: Principal): Promise<RestoreQuestion | undefined> {
-    const { isEnforced, confirmingPolicy } = this.#options.settings();
+    const { isEnforced, confirmingPolicy } = this.#desk.settings();
     if (!isEnforced) return undefined;
     const affected = await this.#findAffected(request, principal);
     if (affected.others.length === 0 || affected.count === 0) return undefined;
     const question = verdictOn(request, affected, confirmingPolicy);
     const { command, args } = question.request;
-    noteVerdict(this.#options, question.verdict, { session: undefined, principal }, { command, args });
+    this.#desk.note(question.verdict, { session: undefined, principal }, { command, args });
     return question.verdict.action === 'allow' ? undefined : question;
   }
 
   /** Finds which files a restore would take, and whose they may be. */
   async #findAffected(request: Request<'restore_workspace'>, principal: Principal): Promise<Affected> {
     const { checkpoint_id: id, paths } = request;
-    const checkpoints = this.#options.checkpoints.of(principal);
+    const checkpoints = this.#checkpoints.of(principal);
     const { checkpoints: known } = await checkpoints.list(principal);
     const since = known.find((each) => each.checkpoint_id === id)?.created_at;
-    const others = since === undefined ? [] : this.#options.registry.othersActiveSince(principal, Date.parse(since));
+    const others = since === undefined ? [] : this.#registry.othersActiveSince(principal, Date.parse(since));
     if (others.length === 0) return { others: [], removed: [], overwritten: [], count: 0 };
     const { changes, change_count: all } = await checkpoints.diff({ checkpoint_id: id, paths }, principal);
     const pathsWith = (isMeant: (status: string) => boolean) =>

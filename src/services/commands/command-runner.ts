@@ -310,7 +310,7 @@ export class CommandRunner {
   #onOwnTerminal(record: CommandRecord, request: CommandRequest, caller: Caller): void {
     const run = async () => {
       const { resourceLimits: limits } = record.command.spec;
-      const session = await this.#sessions.open({ limits, sandbox: request.sandbox }, caller, { isHidden: true });
+      const session = await this.#sessions.open({ limits, sandbox: request.sandbox }, caller, {}, true);
       this.#inSession(record, session, request, caller.sink);
       await record.command.finished;
       record.host = undefined;

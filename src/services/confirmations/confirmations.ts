@@ -52,7 +52,7 @@ export type SaveBefore = (
 interface ConfirmationsOptions extends IdOptions {
   readonly settings: () => ConfirmationSettings;
   /** Connections that receive events. */
-  readonly connections: Pick<Connections, 'all'>;
+  readonly connections: Connections;
   /** Undefined when no model is configured: actions that it would have to confirm are rejected. */
   readonly reviewer: () => Reviewer | undefined;
   readonly save: SaveBefore;

@@ -5,6 +5,7 @@ import type { Principal } from '../../core/principal.js';
 import { AdapterError } from '../../core/errors.js';
 import { type Limits, type LimitSet, MB } from '../../core/limits.js';
 import { chooseProfile } from '../../core/sandbox.js';
+import type { SandboxProfile } from '../../core/sandbox-profiles.js';
 import type { LimitTarget } from '../../engine/command/resource-use.js';
 import { fileError, resolvePath } from '../../engine/files/held-path.js';
 import type { FilePerformer, Target } from '../../engine/files/file-job.js';
@@ -23,16 +24,6 @@ import type { Execution, Executions } from '../executions.js';
 const MAX_JOB_MS = 120_000;
 /** Programs that do jobs at the same time: each is a start of Node.js, which takes a processor for tenths of a second. */
 const MAX_PROGRAMS = Math.max(2, availableParallelism());
-
-export interface FilePlacesOptions {
-  readonly executions: Executions;
-  readonly sessions: Sessions;
-  readonly monitor: ResourceMonitor;
-  readonly spoolDirectory: string;
-  readonly directories: Directories;
-  readonly jobTimeoutMs: () => number;
-  readonly limits: () => LimitSet;
-}
 
 /** Where requests about files are done: with which rights, and from which directory. */
 export interface FilePlace {
@@ -59,20 +50,48 @@ export interface FilePlace {
 
 /** Finds the places of requests about files. */
 export class FilePlaces {
-  readonly #options: FilePlacesOptions;
+  readonly #executions: Executions;
+  readonly #sessions: Sessions;
+  readonly #monitor: ResourceMonitor;
+  readonly #spoolDirectory: string;
+  readonly #jobTimeoutMs: () => number;
+  readonly #limits: () => LimitSet;
   readonly #here: FilePerformer;
   readonly #turns = new Turns(MAX_PROGRAMS);
   readonly #programs = new JobPrograms();
 
-  constructor(options: FilePlacesOptions) {
-    this.#options = options;
-    this.#here = performerWith(options.directories);
+  constructor(
+    executions: Executions,
+    sessions: Sessions,
+    monitor: ResourceMonitor,
+    directories: Directories,
+    spoolDirectory: string,
+    jobTimeoutMs: () => number,
+    limits: () => LimitSet,
+  ) {
+    this.#executions = executions;
+    this.#sessions = sessions;
+    this.#monitor = monitor;
+    this.#spoolDirectory = spoolDirectory;
+    this.#jobTimeoutMs = jobTimeoutMs;
+    this.#limits = limits;
+    this.#here = performerWith(directories);
+  }
+
+  /**
+   * The place of a request; a session that it names counts as used.
+   * @throws AdapterError SESSION_NOT_FOUND
+   */
+  find(sessionId: string | undefined, principal: Principal): FilePlace {
+    const session = sessionId === undefined ? undefined : this.#sessions.registry.get(sessionId, principal, 'use');
+    if (session) this.#sessions.touch(session);
+    return this.#of(session, principal);
   }
 
   /** The place of a session; without one, that of commands without a session. */
-  of(session: SessionRecord | undefined, principal: Principal): FilePlace {
+  #of(session: SessionRecord | undefined, principal: Principal): FilePlace {
     const owner = session?.owner ?? principal;
-    const execution = this.#options.executions.of(owner);
+    const execution = this.#executions.of(owner);
     const { sandbox, limits, directory } = session
       ? { ...session, directory: session.session.workingDirectory }
       : this.#freshPlace(execution);
@@ -81,7 +100,7 @@ export class FilePlaces {
       session,
       owner,
       directory,
-      performer: isConfined ? this.#workerIn(execution, { session, owner, sandbox, limits }) : this.#here,
+      performer: isConfined ? this.#workerIn(execution, session, owner, sandbox, limits) : this.#here,
       isConfined,
       locate: (path, follow) => locate(resolve(directory, path), follow, isConfined),
       assertRoom: (bytes, before = 0) => {
@@ -92,33 +111,31 @@ export class FilePlaces {
 
   #freshPlace({ oneShots, pool }: Execution) {
     const sandbox = chooseProfile(undefined, oneShots.sandbox);
-    return { sandbox, limits: this.#options.limits().resources, directory: pool.cwd };
+    return { sandbox, limits: this.#limits().resources, directory: pool.cwd };
   }
 
   #workerIn(
     { oneShots, stdinPipes }: Execution,
-    {
-      session,
-      owner,
-      sandbox,
-      limits,
-    }: Pick<SessionRecord, 'owner' | 'sandbox' | 'limits'> & Pick<FilePlace, 'session'>,
+    session: SessionRecord | undefined,
+    owner: Principal,
+    sandbox: SandboxProfile,
+    limits: Limits,
   ): FileWorker {
-    const { monitor, spoolDirectory, jobTimeoutMs, sessions } = this.#options;
     const place = {
       oneShots,
       stdinPipes,
       turns: this.#turns,
       key: JSON.stringify([session?.id, owner.id, sandbox, limits]),
-      onEnd: (listener: () => void) => (session ? sessions.registry.onEnd(session.id, listener) : () => undefined),
+      onEnd: (listener: () => void) =>
+        session ? this.#sessions.registry.onEnd(session.id, listener) : () => undefined,
       sandbox,
       limits,
-      spoolDirectory,
-      timeoutMs: Math.min(MAX_JOB_MS, jobTimeoutMs()),
-      transferTimeoutMs: jobTimeoutMs(),
+      spoolDirectory: this.#spoolDirectory,
+      timeoutMs: Math.min(MAX_JOB_MS, this.#jobTimeoutMs()),
+      transferTimeoutMs: this.#jobTimeoutMs(),
       // A job has no channel for warnings: its error says which limit it has exceeded.
       onLongRunning: (watched: LimitTarget) => {
-        monitor.watch(watched, {});
+        this.#monitor.watch(watched, {});
       },
     };
     return new FileWorker(place, this.#programs);
@@ -131,11 +148,10 @@ export class FilePlaces {
         details: { size, max: limit * MB },
       });
     }
-    const { executions, limits } = this.#options;
-    const { diskFreeMbFloor: floor } = limits();
+    const { diskFreeMbFloor: floor } = this.#limits();
     if (floor === undefined || bytes === 0) return;
     // Without a workspace, the job says what is missing.
-    const { freeBytes } = diskSpaceOf(executions.own.pool.cwd) ?? {};
+    const { freeBytes } = diskSpaceOf(this.#executions.own.pool.cwd) ?? {};
     if (freeBytes === undefined || freeBytes - bytes >= floor * MB) return;
     throw new AdapterError('DISK_FULL', `${floor} MB of the disk have to stay free (disk_free_mb_floor)`, {
       details: { free_bytes: freeBytes, size: bytes, floor_mb: floor },

@@ -20,16 +20,11 @@ export interface FilePlan<N extends FileRequestName> extends JudgedFileRequest {
   readonly nothing: Answer<N>;
 }
 
-/** What planners need. */
-export interface PlanContext {
-  readonly place: FilePlace;
-  readonly secrets: Pick<SecretMask, 'patterns'>;
-}
-
 /** Plans a request. */
 export type FilePlanner<N extends FileRequestName> = (
   request: Request<N>,
-  context: PlanContext,
+  place: FilePlace,
+  secrets: SecretMask,
 ) => Promise<FilePlan<N>>;
 
 /** The paths of a target for the policy: as asked for, and where it leads, if that is known and something else. */

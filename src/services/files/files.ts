@@ -11,7 +11,7 @@ import { Surroundings } from '../confirmations/failures.js';
 import type { FileGate, FileQuestion } from '../gate/file-gate.js';
 import type { Caller } from '../registry/caller.js';
 import { renderUnstarted } from '../registry/command-record.js';
-import { type FilePlace, FilePlaces, type FilePlacesOptions } from './file-place.js';
+import type { FilePlace, FilePlaces } from './file-place.js';
 import { type FilePlan, type FilePlanner, type FileRequestName, pathsOf } from './file-plan.js';
 import { planEdit, planRead, planUpload, planWrite, renderWritten, withContent } from './plan-content.js';
 import { planFind, planList, planMakeDirectory, planMove, planRemove, planSearch, planStat } from './plan-entries.js';
@@ -64,12 +64,6 @@ function fileAction<N extends FileRequestName>(
   };
 }
 
-interface FilesOptions extends FilePlacesOptions {
-  readonly gate: FileGate;
-  readonly confirmations: Confirmations;
-  readonly secrets: SecretMask;
-}
-
 /** Tells whether a path exists. */
 export interface Existence {
   /** The path, absolute. */
@@ -116,12 +110,16 @@ const PLANNERS: { readonly [N in FileRequestName]: FilePlanner<N> } = {
  * their user and in their sandbox.
  */
 export class Files {
-  readonly #options: FilesOptions;
   readonly #places: FilePlaces;
+  readonly #gate: FileGate;
+  readonly #confirmations: Confirmations;
+  readonly #secrets: SecretMask;
 
-  constructor(options: FilesOptions) {
-    this.#options = options;
-    this.#places = new FilePlaces(options);
+  constructor(places: FilePlaces, gate: FileGate, confirmations: Confirmations, secrets: SecretMask) {
+    this.#places = places;
+    this.#gate = gate;
+    this.#confirmations = confirmations;
+    this.#secrets = secrets;
   }
 
   /**
@@ -165,15 +163,14 @@ export class Files {
    * @throws AdapterError COMMAND_DENIED, SESSION_NOT_FOUND
    */
   async watchable(request: Request<'watch_paths'>, caller: Caller): Promise<Watchable> {
-    const { gate } = this.#options;
-    const place = this.#placeOf(request, caller);
+    const place = this.#places.find(request.session_id, caller.principal);
     const { session } = place;
     const judged = { session, principal: caller.principal };
     const at = await Promise.all([...new Set(request.paths)].map((path) => place.locate(path, true)));
     const reading = (...paths: readonly string[]) => ({ command: 'cat', args: ['--', ...paths] });
     for (const target of at) {
       const paths = pathsOf(target);
-      const verdict = gate.judge(
+      const verdict = this.#gate.judge(
         { judgedAs: reading(...paths), shown: { command: 'watch_paths', args: paths } },
         judged,
       );
@@ -181,7 +178,7 @@ export class Files {
       const message = `reading ${target.path} has to be confirmed (${verdict.reasons.join('; ')}): it is not watched`;
       throw new AdapterError('COMMAND_DENIED', message, { details: { reasons: verdict.reasons } });
     }
-    const shownOf = (paths: readonly string[]) => allowed(paths, (some) => gate.allows(reading(...some), judged));
+    const shownOf = (paths: readonly string[]) => allowed(paths, (some) => this.#gate.allows(reading(...some), judged));
     return { at, performer: place.performer, shownOf };
   }
 
@@ -196,7 +193,7 @@ export class Files {
       const answer = await this.#ask(plan, question, caller, place);
       if (answer.status !== undefined) return answer;
     }
-    return maskedFile(await place.performer.send(plan.at), this.#options.secrets.patterns);
+    return maskedFile(await place.performer.send(plan.at), this.#secrets.patterns);
   }
 
   /**
@@ -206,11 +203,10 @@ export class Files {
    */
   async upload(upload: Upload, caller: Caller): Promise<Uploaded> {
     const { request, conditions, size = 0 } = upload;
-    const { gate } = this.#options;
-    const place = this.#placeOf(request, caller);
-    const plan = await planUpload(request, { place }, conditions);
+    const place = this.#places.find(request.session_id, caller.principal);
+    const plan = await planUpload(request, place, conditions);
     place.assertRoom(size);
-    const question = await gate.admit(plan, { session: place.session, principal: caller.principal });
+    const question = await this.#gate.admit(plan, { session: place.session, principal: caller.principal });
     if (question && !question.saved) {
       const content = await gather(upload);
       const digest = (await upload.digest?.()) ?? plan.job.digest;
@@ -221,21 +217,13 @@ export class Files {
     return { answer: { ...renderWritten(written), ...savedFields(question) }, version: written.version };
   }
 
-  #placeOf({ session_id: id }: { readonly session_id?: string | undefined }, { principal }: Caller): FilePlace {
-    const { sessions } = this.#options;
-    const session = id === undefined ? undefined : sessions.registry.get(id, principal, 'use');
-    if (session) sessions.touch(session);
-    return this.#places.of(session, principal);
-  }
-
   async #admit<N extends FileRequestName>(name: N, request: Request<N>, caller: Caller) {
-    const { gate, secrets } = this.#options;
-    const place = this.#placeOf(request, caller);
+    const place = this.#places.find(request.session_id, caller.principal);
     const { session } = place;
     const planner = PLANNERS[name] as unknown as FilePlanner<N>;
-    const plan = await planner(request, { place, secrets });
+    const plan = await planner(request, place, this.#secrets);
     place.assertRoom(plan.writes);
-    return { plan, place, question: await gate.admit(plan, { session, principal: caller.principal }) };
+    return { plan, place, question: await this.#gate.admit(plan, { session, principal: caller.principal }) };
   }
 
   /** Requests a confirmation, and answers as the mode requires: at once, or after it was done. */
@@ -245,9 +233,8 @@ export class Files {
     caller: Caller,
     place: FilePlace,
   ): Promise<Answer<N>> {
-    const { confirmations, gate } = this.#options;
     const perform = () => plan.perform(place.performer);
-    const asked = await confirmations.stop(fileAction({ plan, question, caller, place, perform }, gate));
+    const asked = await this.#confirmations.stop(fileAction({ plan, question, caller, place, perform }, this.#gate));
     if ('pending' in asked) return { ...plan.nothing, ...asked.pending };
     return asked.answer.file as unknown as Answer<N>;
   }

@@ -4,18 +4,12 @@ import { isUtf8 } from 'node:buffer';
 import { AdapterError } from '../../core/errors.js';
 import { decodeText, DEFAULT_FILE_BYTES, numberLines, textPart } from '../../core/file-edit.js';
 import type { Answer, Request } from '../../core/protocol/requests.js';
+import type { SecretMask } from '../../core/secrets.js';
 import type { Expected, FileJobOf, FileResult, ReadLines, ReadPart } from '../../engine/files/file-job.js';
 import { OutputMask } from '../../engine/output/output-mask.js';
 import type { JudgedFileRequest } from '../gate/file-gate.js';
-import {
-  type FilePlan,
-  type FilePlanner,
-  NO_STATE,
-  pathsOf,
-  permissionsOf,
-  type PlanContext,
-  stateOf,
-} from './file-plan.js';
+import type { FilePlace } from './file-place.js';
+import { type FilePlan, type FilePlanner, NO_STATE, pathsOf, permissionsOf, stateOf } from './file-plan.js';
 
 /** Longest content that a decider is shown, in bytes. */
 const MAX_SHOWN_BYTES = 64 * 1024;
@@ -29,7 +23,7 @@ const sha256Of = (...parts: readonly (string | Uint8Array)[]): string => {
 };
 
 /** Plans a read. */
-export const planRead: FilePlanner<'read_file'> = async (request, { place, secrets }) => {
+export const planRead: FilePlanner<'read_file'> = async (request, place, secrets) => {
   const at = await place.locate(request.path, true);
   const paths = pathsOf(at);
   const { from_line: from = 1, max_lines: count, line_numbers: isNumbered = false } = request;
@@ -54,7 +48,7 @@ export const planRead: FilePlanner<'read_file'> = async (request, { place, secre
   };
 };
 
-function renderPart(part: ReadPart, { encoding }: Reading, secrets: PlanContext['secrets']): Answer<'read_file'> {
+function renderPart(part: ReadPart, { encoding }: Reading, secrets: SecretMask): Answer<'read_file'> {
   const { data, offset, size } = part;
   const state = stateOf(part);
   const isAtEnd = offset + data.length >= size;
@@ -82,16 +76,16 @@ function renderLines(part: ReadLines, isNumbered: boolean): Answer<'read_file'> 
 }
 
 /** Bytes with the secrets in them masked, as those that a command prints; texts are masked with the whole answer. */
-function masked(bytes: Uint8Array, { patterns }: PlanContext['secrets']): Uint8Array {
+function masked(bytes: Uint8Array, { patterns }: SecretMask): Uint8Array {
   if (patterns.length === 0) return bytes;
   const mask = new OutputMask(patterns);
   return Buffer.concat([mask.push(Buffer.from(bytes)), mask.flush()]);
 }
 
 /** Plans a write. */
-export const planWrite: FilePlanner<'write_file'> = async (request, context) => {
+export const planWrite: FilePlanner<'write_file'> = async (request, place) => {
   const content = contentOf(request);
-  return withContent(await planUpload(request, context), content);
+  return withContent(await planUpload(request, place), content);
 };
 
 /** A write whose content is not known yet. */
@@ -116,7 +110,7 @@ export type Written = Answer<'write_file'>;
 /** Plans a write whose content comes later. */
 export async function planUpload(
   request: UploadRequest,
-  { place }: Pick<PlanContext, 'place'>,
+  place: FilePlace,
   { digest, resume, ...expected }: WriteConditions = {},
 ): Promise<UploadPlan> {
   const at = await place.locate(request.path, true);
@@ -176,7 +170,7 @@ const shownContent = (content: Uint8Array): string | undefined =>
   content.length <= MAX_SHOWN_BYTES && isUtf8(content) && !content.includes(0) ? decodeText(content) : undefined;
 
 /** Plans an edit: it reads the file, since the diff shows what is around a change, and writes it. */
-export const planEdit: FilePlanner<'edit_file'> = async (request, { place }) => {
+export const planEdit: FilePlanner<'edit_file'> = async (request, place) => {
   const at = await place.locate(request.path, true);
   const { old_text: oldText, new_text: newText, all = false } = request;
   const paths = pathsOf(at);

@@ -11,7 +11,7 @@ const renderEntry = ({ type, size, mode, mtimeMs, target }: Omit<ListedEntry, 'n
 });
 
 /** Plans a listing. */
-export const planList: FilePlanner<'list_directory'> = async ({ path = '.', after, limit }, { place }) => {
+export const planList: FilePlanner<'list_directory'> = async ({ path = '.', after, limit }, place) => {
   const at = await place.locate(path, true);
   const paths = pathsOf(at);
   return {
@@ -38,7 +38,7 @@ const renderPath = ({ path, realPath, uid, gid, sha256, ...entry }: FileResult<'
 });
 
 /** Plans a description. */
-export const planStat: FilePlanner<'stat_path'> = async ({ path, hash = false }, { place }) => {
+export const planStat: FilePlanner<'stat_path'> = async ({ path, hash = false }, place) => {
   const at = await place.locate(path, true);
   const paths = pathsOf(at);
   return {
@@ -53,7 +53,7 @@ export const planStat: FilePlanner<'stat_path'> = async ({ path, hash = false },
 };
 
 /** Plans the making of a directory. */
-export const planMakeDirectory: FilePlanner<'make_directory'> = async (request, { place }) => {
+export const planMakeDirectory: FilePlanner<'make_directory'> = async (request, place) => {
   const at = await place.locate(request.path, true);
   const paths = pathsOf(at);
   const { parents = false, permissions } = request;
@@ -69,7 +69,7 @@ export const planMakeDirectory: FilePlanner<'make_directory'> = async (request, 
 };
 
 /** Plans a move. */
-export const planMove: FilePlanner<'move_path'> = async (request, { place }) => {
+export const planMove: FilePlanner<'move_path'> = async (request, place) => {
   const at = await place.locate(request.path, false);
   const to = await place.locate(request.to, false);
   const { overwrite = false } = request;
@@ -89,7 +89,7 @@ export const planMove: FilePlanner<'move_path'> = async (request, { place }) => 
 };
 
 /** Plans a removal. */
-export const planRemove: FilePlanner<'remove_path'> = async ({ path, recursive = false }, { place }) => {
+export const planRemove: FilePlanner<'remove_path'> = async ({ path, recursive = false }, place) => {
   const at = await place.locate(path, false);
   const paths = pathsOf(at);
   return {
@@ -103,7 +103,7 @@ export const planRemove: FilePlanner<'remove_path'> = async ({ path, recursive =
 };
 
 /** Plans a search by name. */
-export const planFind: FilePlanner<'find_files'> = async (request, { place }) => {
+export const planFind: FilePlanner<'find_files'> = async (request, place) => {
   const at = await place.locate(request.path ?? '.', true);
   const paths = pathsOf(at);
   const { pattern, type, include_ignored: includeIgnored = false, limit = DEFAULT_FILE_ENTRIES } = request;
@@ -126,7 +126,7 @@ export const planFind: FilePlanner<'find_files'> = async (request, { place }) =>
 };
 
 /** Plans a search of contents. */
-export const planSearch: FilePlanner<'search_files'> = async (request, { place }) => {
+export const planSearch: FilePlanner<'search_files'> = async (request, place) => {
   const at = await place.locate(request.path ?? '.', true);
   const paths = pathsOf(at);
   const { pattern, regex, ignore_case, glob, include_ignored: includeIgnored = false } = request;

@@ -1,17 +1,7 @@
 import type { PolicyRequest } from '../../core/policy/analysis/inspect.js';
 import { confirmInstead, type PolicyVerdict } from '../../core/policy/policy.js';
 import { decideHere } from './decide-here.js';
-import {
-  type CheckpointGuard,
-  type GateDesk,
-  noteVerdict,
-  type SavedWorkspace,
-  type VerdictPlace,
-} from './gate-options.js';
-
-interface FileGateOptions extends GateDesk {
-  readonly checkpoints: CheckpointGuard;
-}
+import { type CheckpointGuard, type GateDesk, type SavedWorkspace, type VerdictPlace } from './gate-options.js';
 
 /** A request about files, for the policy. */
 export interface JudgedFileRequest {
@@ -30,10 +20,12 @@ export interface FileQuestion {
 
 /** Judges requests about files as the command that does the same, by the same policy. */
 export class FileGate {
-  readonly #options: FileGateOptions;
+  readonly #desk: GateDesk;
+  readonly #checkpoints: CheckpointGuard;
 
-  constructor(options: FileGateOptions) {
-    this.#options = options;
+  constructor(desk: GateDesk, checkpoints: CheckpointGuard) {
+    this.#desk = desk;
+    this.#checkpoints = checkpoints;
   }
 
   /**
@@ -44,15 +36,15 @@ export class FileGate {
   async admit(request: JudgedFileRequest, place: VerdictPlace): Promise<FileQuestion | undefined> {
     const verdict = this.judge(request, place);
     if (verdict?.action !== 'checkpoint') return verdict && { verdict };
-    const saved = await this.#options.checkpoints.secure(request.shown, verdict, place.principal);
+    const saved = await this.#checkpoints.secure(request.shown, verdict, place.principal);
     return 'reason' in saved ? { verdict: confirmInstead(verdict, saved.reason) } : { verdict, saved };
   }
 
   /** Whether a request is just allowed. Nothing is recorded. */
   allows(judgedAs: JudgedFileRequest['judgedAs'], { session, principal }: VerdictPlace): boolean {
-    const { isEnforced, policy } = this.#options.settings();
+    const { isEnforced, policy } = this.#desk.settings();
     if (!isEnforced) return true;
-    return decideHere(policy, judgedAs, this.#options.facts.forFiles(session, principal)).action === 'allow';
+    return decideHere(policy, judgedAs, this.#desk.facts.forFiles(session, principal)).action === 'allow';
   }
 
   /**
@@ -61,11 +53,10 @@ export class FileGate {
    * @throws AdapterError COMMAND_DENIED
    */
   judge({ judgedAs, shown }: JudgedFileRequest, place: VerdictPlace): PolicyVerdict | undefined {
-    const { settings, facts } = this.#options;
-    const { isEnforced, policy } = settings();
+    const { isEnforced, policy } = this.#desk.settings();
     if (!isEnforced) return undefined;
-    const verdict = decideHere(policy, judgedAs, facts.forFiles(place.session, place.principal));
-    noteVerdict(this.#options, verdict, place, { command: shown.command, args: judgedAs.args });
+    const verdict = decideHere(policy, judgedAs, this.#desk.facts.forFiles(place.session, place.principal));
+    this.#desk.note(verdict, place, { command: shown.command, args: judgedAs.args });
     return verdict.action === 'allow' ? undefined : verdict;
   }
 }

@@ -108,42 +108,44 @@ export interface GateQuestion {
   pass(): void;
 }
 
-/** What every gate judges by, and where it notes its verdicts. */
-export interface GateDesk {
-  readonly settings: () => GateSettings;
-  readonly facts: SessionFacts;
-  readonly audit: AuditTrail;
-  readonly log: Log;
-}
-
 /** Where something was judged, and for whom. */
 export interface VerdictPlace {
   readonly session: SessionRecord | undefined;
   readonly principal: Principal;
 }
 
-/**
- * Records a verdict, and throws on a denied one.
- * @param more fields of the record, such as the command
- * @throws AdapterError COMMAND_DENIED
- */
-export function noteVerdict(
-  { audit, log }: Pick<GateDesk, 'audit' | 'log'>,
-  verdict: PolicyVerdict,
-  { session, principal }: VerdictPlace,
-  more: Partial<AuditEvent> = {},
-): void {
-  const { action, class: commandClass, reasons } = verdict;
-  audit.record({
-    event: 'verdict',
-    principal: auditPrincipal(principal),
-    session_id: session?.id ?? null,
-    verdict: { action, class: commandClass, reasons },
-    ...more,
-  });
-  if (action !== 'deny') return;
-  log.warn('a command was denied', { action, class: commandClass, reasons, session_id: session?.id ?? null });
-  throw denial(verdict, 'the policy does not let this run');
+/** What every gate judges by, and where it notes its verdicts. */
+export class GateDesk {
+  readonly settings: () => GateSettings;
+  readonly facts: SessionFacts;
+  readonly #audit: AuditTrail;
+  readonly #log: Log;
+
+  constructor(settings: () => GateSettings, facts: SessionFacts, audit: AuditTrail, log: Log) {
+    this.settings = settings;
+    this.facts = facts;
+    this.#audit = audit;
+    this.#log = log;
+  }
+
+  /**
+   * Records a verdict, and throws on a denied one.
+   * @param more fields of the record, such as the command
+   * @throws AdapterError COMMAND_DENIED
+   */
+  note(verdict: PolicyVerdict, { session, principal }: VerdictPlace, more: Partial<AuditEvent> = {}): void {
+    const { action, class: commandClass, reasons } = verdict;
+    this.#audit.record({
+      event: 'verdict',
+      principal: auditPrincipal(principal),
+      session_id: session?.id ?? null,
+      verdict: { action, class: commandClass, reasons },
+      ...more,
+    });
+    if (action !== 'deny') return;
+    this.#log.warn('a command was denied', { action, class: commandClass, reasons, session_id: session?.id ?? null });
+    throw denial(verdict, 'the policy does not let this run');
+  }
 }
 
 function denial({ action, class: commandClass, reasons, commands }: PolicyVerdict, what: string): AdapterError {

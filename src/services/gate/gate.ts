@@ -15,7 +15,6 @@ import {
   type CheckpointGuard,
   type GateDesk,
   type GateQuestion,
-  noteVerdict,
   type SyntaxGuard,
   type VerdictPlace,
 } from './gate-options.js';
@@ -157,13 +156,6 @@ function describe(variable: ShownVariable | undefined): string {
   return `'${text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text}'`;
 }
 
-interface GateOptions extends GateDesk {
-  readonly syntax: Pick<SyntaxGuard, 'refusal'>;
-  readonly typing: TypingGate;
-  readonly checkpoints: CheckpointGuard;
-  readonly approvals: ApprovalGuard;
-}
-
 /** Undefined for an allowed request. A denied one throws COMMAND_DENIED instead. */
 type Judgement = GateQuestion | undefined;
 
@@ -172,7 +164,10 @@ type Judgement = GateQuestion | undefined;
  * question for what has to be confirmed, and is called again after the confirmation.
  */
 export class CommandGate {
-  readonly #options: GateOptions;
+  readonly #desk: GateDesk;
+  readonly #checkpoints: CheckpointGuard;
+  readonly #approvals: ApprovalGuard;
+  readonly #syntax: SyntaxGuard;
   /** Pending decisions: those of one session are made in the order of its requests. */
   readonly #pending = new WeakMap<SessionRecord, Promise<unknown>>();
   /** Decides on text that is typed into running commands. */
@@ -181,9 +176,18 @@ export class CommandGate {
   readonly #classes = new WeakMap<object, CommandClass>();
   readonly #verdicts = new KnownVerdicts();
 
-  constructor(options: GateOptions) {
-    this.#options = options;
-    this.typing = options.typing;
+  constructor(
+    desk: GateDesk,
+    checkpoints: CheckpointGuard,
+    approvals: ApprovalGuard,
+    syntax: SyntaxGuard,
+    typing: TypingGate,
+  ) {
+    this.#desk = desk;
+    this.#checkpoints = checkpoints;
+    this.#approvals = approvals;
+    this.#syntax = syntax;
+    this.typing = typing;
   }
 
   /**
@@ -231,14 +235,14 @@ export class CommandGate {
     { principal }: Pick<Caller, 'principal'>,
     secure: (question: Judgement) => Judgement | Promise<Judgement>,
   ): Judgement | Promise<Judgement> {
-    const { isEnforced, policy } = this.#options.settings();
+    const { isEnforced, policy } = this.#desk.settings();
     if (!isEnforced) {
       // The command's effect on the session's names remains unknown.
-      if (session) this.#options.facts.forget(session);
+      if (session) this.#desk.facts.forget(session);
       return undefined;
     }
     const typing = typingIn(session, request.tty);
-    const gather = () => this.#options.facts.of({ session, principal, typing }, request.cwd, false);
+    const gather = () => this.#desk.facts.of({ session, principal, typing }, request.cwd, false);
     const earlier = session && this.#pending.get(session);
     const facts = earlier ? earlier.then(gather) : gather();
     const judge = (known: PolicyFacts) => {
@@ -257,7 +261,7 @@ export class CommandGate {
     { session, principal }: VerdictPlace,
   ): Judgement | Promise<Judgement> {
     if (question?.verdict.isUnparsable !== true) return question;
-    return this.#options.syntax.refusal(request, session, principal).then((refused) => ({ ...question, refused }));
+    return this.#syntax.refusal(request, session, principal).then((refused) => ({ ...question, refused }));
   }
 
   /** Answers a question by a remembered approval, if there is one. */
@@ -268,7 +272,7 @@ export class CommandGate {
   ): Judgement | Promise<Judgement> {
     if (!question?.place || question.saved || question.refused) return question;
     const { request, verdict, place } = question;
-    const recalled = this.#options.approvals.admit({ request, verdict, place }, principal, unchanged(session));
+    const recalled = this.#approvals.admit({ request, verdict, place }, principal, unchanged(session));
     return recalled ? recalled.then((saved) => ({ ...question, saved })) : question;
   }
 
@@ -283,7 +287,7 @@ export class CommandGate {
     const saved =
       session && isBusy(session)
         ? { reason: 'the session runs another command, so that no checkpoint can be made just before this one' }
-        : await this.#options.checkpoints.secure(request, verdict, principal);
+        : await this.#checkpoints.secure(request, verdict, principal);
     if (!('reason' in saved)) return { ...question, saved };
     return { ...question, verdict: confirmInstead(verdict, saved.reason) };
   }
@@ -294,14 +298,12 @@ export class CommandGate {
     session: SessionRecord | undefined,
     principal: Principal,
   ): Promise<Answer<'check_command'>> {
-    const { policy, isEnforced } = this.#options.settings();
+    const { policy, isEnforced } = this.#desk.settings();
     const typing = typingIn(session, false);
-    const facts = await this.#options.facts.of({ session, principal, typing }, request.cwd, true);
+    const facts = await this.#desk.facts.of({ session, principal, typing }, request.cwd, true);
     const { action, class: commandClass, reasons, commands, isUnparsable } = decideHere(policy, request, facts);
     const refused =
-      action === 'confirm' && isUnparsable
-        ? await this.#options.syntax.refusal(request, session, principal)
-        : undefined;
+      action === 'confirm' && isUnparsable ? await this.#syntax.refusal(request, session, principal) : undefined;
     if (refused) {
       const why = refused.warnings.map(({ message }) => message);
       return { action: 'allow', class: 'read', reasons: why, commands: [], enforced: isEnforced };
@@ -321,8 +323,8 @@ export class CommandGate {
     session: SessionRecord | undefined,
     principal: Principal,
   ): Promise<UsedValues> {
-    const facts = await this.#options.facts.of({ session, principal }, request.cwd, false);
-    return lookAtValues(this.#options.settings().policy, request, facts, session);
+    const facts = await this.#desk.facts.of({ session, principal }, request.cwd, false);
+    return lookAtValues(this.#desk.settings().policy, request, facts, session);
   }
 
   /** Class of the last verdict on a request; undefined when it was not judged. */
@@ -335,9 +337,9 @@ export class CommandGate {
     const verdict = session ? this.#verdicts.decide(policy, request, facts) : decideHere(policy, request, facts);
     const { command, args } = request;
     this.#classes.set(request, verdict.class);
-    if (session && verdict.changesNames) this.#options.facts.forget(session);
+    if (session && verdict.changesNames) this.#desk.facts.forget(session);
     if (verdict.takesTyping) this.typing.noteInteractive(request);
-    noteVerdict(this.#options, verdict, place, { command, args });
+    this.#desk.note(verdict, place, { command, args });
     if (verdict.action === 'confirm' || verdict.action === 'checkpoint')
       return { request, verdict, pass: () => undefined };
     return undefined;

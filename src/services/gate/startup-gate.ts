@@ -6,14 +6,14 @@ import { isStandardProgram } from '../../core/policy/words/program-knowledge.js'
 import type { SessionRequest } from '../../core/protocol/requests.js';
 import { sourced, type Startup } from '../../core/startup-text.js';
 import type { Caller } from '../registry/caller.js';
-import { type GateDesk, noteVerdict, unconfirmable } from './gate-options.js';
+import { type GateDesk, unconfirmable } from './gate-options.js';
 
 /** Decides on what a session runs before it is handed over. It cannot be confirmed: the error says what can be. */
 export class StartupGate {
-  readonly #options: GateDesk;
+  readonly #desk: GateDesk;
 
-  constructor(options: GateDesk) {
-    this.#options = options;
+  constructor(desk: GateDesk) {
+    this.#desk = desk;
   }
 
   /**
@@ -23,15 +23,15 @@ export class StartupGate {
    * @throws AdapterError COMMAND_DENIED
    */
   async admit(startup: Startup, principal: Principal, directory: string | undefined): Promise<void> {
-    const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
+    const { isEnforced, confirmingPolicy: policy } = this.#desk.settings();
     if (!isEnforced) return;
-    const facts = await this.#options.facts.of({ session: undefined, principal }, directory, false);
+    const facts = await this.#desk.facts.of({ session: undefined, principal }, directory, false);
     const place = { session: undefined, principal };
-    if (startup.init !== undefined) noteVerdict(this.#options, decide(policy, { command: startup.init }, facts), place);
+    if (startup.init !== undefined) this.#desk.note(decide(policy, { command: startup.init }, facts), place);
     const { login, rcfile } = startup;
     if (!login && rcfile === undefined) return;
     const verdict = filesVerdict(policy, facts, rcfile);
-    noteVerdict(this.#options, verdict, place);
+    this.#desk.note(verdict, place);
     if (verdict.action !== 'allow') throw unconfirmableStart(verdict, rcfile);
   }
 }
@@ -51,10 +51,10 @@ function unconfirmableStart({ action, class: commandClass, reasons }: PolicyVerd
 
 /** Decides on the shell and the variables of sessions. */
 export class ShellGate {
-  readonly #options: GateDesk;
+  readonly #desk: GateDesk;
 
-  constructor(options: GateDesk) {
-    this.#options = options;
+  constructor(desk: GateDesk) {
+    this.#desk = desk;
   }
 
   /**
@@ -66,15 +66,15 @@ export class ShellGate {
     { env = {}, shell }: Pick<SessionRequest, 'env' | 'shell'>,
     { principal }: Pick<Caller, 'principal'>,
   ): Promise<void> {
-    const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
+    const { isEnforced, confirmingPolicy: policy } = this.#desk.settings();
     const program = unusualShell(shell);
     if (!isEnforced || (program === undefined && Object.keys(env).length === 0)) return;
-    const facts = await this.#options.facts.of({ session: undefined, principal }, undefined, false);
+    const facts = await this.#desk.facts.of({ session: undefined, principal }, undefined, false);
     const judge = (given: Readonly<Record<string, string>>) =>
       withShell(policy, decide(policy, { command: program ?? ':', args: [], env: given }, facts), program);
     const verdict = judge(env);
     const details = { environment: Object.keys(env), ...(program !== undefined && { shell: program }) };
-    noteVerdict(this.#options, verdict, { session: undefined, principal }, { details });
+    this.#desk.note(verdict, { session: undefined, principal }, { details });
     if (verdict.action === 'confirm') {
       const variables = Object.entries(env).filter(([name, value]) => judge({ [name]: value }).action !== 'allow');
       throw unconfirmable(verdict, judge({}).action === 'allow' ? variables.map(([name]) => name) : []);

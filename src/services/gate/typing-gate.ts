@@ -12,7 +12,7 @@ import { continueLine, hasEditingKeys, isHarmlessTyping } from '../../core/polic
 import type { TypedInput } from '../../core/protocol/requests.js';
 import type { Command } from '../../engine/command/command.js';
 import type { ForegroundProgram } from '../../engine/command/foreground.js';
-import { type GateDesk, type GateQuestion, noteVerdict } from './gate-options.js';
+import { type GateDesk, type GateQuestion } from './gate-options.js';
 import { decideHere } from './decide-here.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
@@ -65,15 +65,15 @@ interface TypingQuestion {
  * and then gets all input. Only a program that was not known at the start of the command is checked here.
  */
 export class TypingGate {
-  readonly #options: GateDesk;
+  readonly #desk: GateDesk;
   /** Requests for commands that take typed input, recorded when they passed the gate. */
   readonly #interactive = new WeakSet<object>();
   /** Commands that may get any typed input. */
   readonly #granted = new WeakSet<Command>();
   readonly #lines = new WeakMap<Command, OpenLine>();
 
-  constructor(options: GateDesk) {
-    this.#options = options;
+  constructor(desk: GateDesk) {
+    this.#desk = desk;
   }
 
   /** Notes that a request is for a command that takes typed input. It starts only if that is allowed or confirmed. */
@@ -98,7 +98,7 @@ export class TypingGate {
    * @throws AdapterError COMMAND_DENIED
    */
   admit(session: SessionRecord, typed: Typed, principal: Principal): TypedQuestion | undefined {
-    const { isEnforced, confirmingPolicy: policy } = this.#options.settings();
+    const { isEnforced, confirmingPolicy: policy } = this.#desk.settings();
     if (!isEnforced) return undefined;
     const { running } = session.session;
     if (!running || this.#granted.has(running)) return undefined;
@@ -117,8 +117,7 @@ export class TypingGate {
     }
     const { judged, shown, isAboutProgram, what } = question;
     const { action, class: commandClass } = shown;
-    noteVerdict(
-      this.#options,
+    this.#desk.note(
       shown,
       { session, principal },
       {
@@ -154,7 +153,7 @@ export class TypingGate {
     if (hasEditingKeys(finished + rest)) return about;
     const command = textToRun(ahead, finished, isInForeground);
     if (command === undefined) return undefined;
-    const judged = decideHere(policy, { command }, this.#options.facts.whileRunning(session));
+    const judged = decideHere(policy, { command }, this.#desk.facts.whileRunning(session));
     const what = `${finished.trimEnd().length} characters typed into ${name}`;
     return { judged, shown: withoutTypedText(judged), isAboutProgram: false, what };
   }
@@ -162,7 +161,7 @@ export class TypingGate {
   /** Finds the program that executes text typed now. */
   #findReader(record: SessionRecord, policy: Policy): Reader | undefined {
     const { foreground, behind } = record.session.terminal.readers();
-    const facts = this.#options.facts.whileRunning(record);
+    const facts = this.#desk.facts.whileRunning(record);
     const judge = (isInForeground: boolean) => (program: ForegroundProgram) =>
       requestsFor(program).flatMap((request): Reader[] => {
         const verdict = decideTyping(policy, request, atTerminal(facts, program));

@@ -73,7 +73,7 @@ export interface ResourceMonitorSettings {
 export class ResourceMonitor implements Disposable {
   /** Directory on the disk whose free space is monitored. */
   readonly #workspace: string;
-  readonly #mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>;
+  readonly #mechanism: LimitMechanism;
   readonly #settings: () => ResourceMonitorSettings;
   readonly #log: Log;
   readonly #watches = new Map<LimitTarget, Watch>();
@@ -86,12 +86,7 @@ export class ResourceMonitor implements Disposable {
   /** Out of file descriptors, or of processes. */
   readonly #blindness: LastingProblem;
 
-  constructor(
-    workspace: string,
-    mechanism: Pick<LimitMechanism, 'sample' | 'isEnforced' | 'programMs'>,
-    settings: () => ResourceMonitorSettings,
-    log: Log,
-  ) {
+  constructor(workspace: string, mechanism: LimitMechanism, settings: () => ResourceMonitorSettings, log: Log) {
     this.#workspace = workspace;
     this.#mechanism = mechanism;
     this.#settings = settings;

@@ -142,7 +142,7 @@ interface Numbered {
 
 /** Measures the machine: every 10 seconds for the history, and every second while clients subscribe to it. */
 export class HostMonitor implements Disposable {
-  readonly #reader: Pick<HostReader, 'read' | 'refresh'>;
+  readonly #reader: HostReader;
   readonly #counts: () => DaemonCounts;
   readonly #history: HostEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -152,7 +152,7 @@ export class HostMonitor implements Disposable {
   #last: HostReading | undefined;
   #live: (Numbered & { readonly reading: HostReading }) | undefined;
 
-  constructor(reader: Pick<HostReader, 'read' | 'refresh'>, counts: () => DaemonCounts) {
+  constructor(reader: HostReader, counts: () => DaemonCounts) {
     this.#reader = reader;
     this.#counts = counts;
   }

@@ -30,19 +30,16 @@ import type { SessionRecorder } from '../session-recorder.js';
 import { asHeld, type HeldSession } from './session-description.js';
 import { type DeadlineLimits, type Expiry, expiryOf, SessionDeadlines } from './session-deadlines.js';
 
-interface AttachmentsOptions {
-  readonly sessions: SessionRegistry;
-  readonly usage: SessionUsage;
-  /** Called when a session has lost its last follower: from now on it ends unless a client comes back in time. */
-  readonly onAbandoned: () => void;
-}
-
 /** Attaches clients to sessions: as followers, for which a session waits, or as observers. */
 class SessionAttachments {
-  readonly #options: AttachmentsOptions;
+  readonly #sessions: SessionRegistry;
+  readonly #usage: SessionUsage;
+  readonly #deadlines: SessionDeadlines;
 
-  constructor(options: AttachmentsOptions) {
-    this.#options = options;
+  constructor(sessions: SessionRegistry, usage: SessionUsage, deadlines: SessionDeadlines) {
+    this.#sessions = sessions;
+    this.#usage = usage;
+    this.#deadlines = deadlines;
   }
 
   /**
@@ -50,7 +47,7 @@ class SessionAttachments {
    * @throws AdapterError SESSION_NOT_FOUND; INVALID_REQUEST for a caller without events
    */
   attach(request: Request<'attach_session'>, caller: Caller): Answer<'attach_session'> {
-    const record = this.#options.sessions.get(request.session_id, caller.principal, 'see');
+    const record = this.#sessions.get(request.session_id, caller.principal, 'see');
     const sink = sinkFor('attach_session', caller);
     const { from_seq: fromSeq, max_bytes_per_second: rate } = request;
     if (rate !== undefined) return this.#observe(record, sink, rate, fromSeq);
@@ -72,15 +69,15 @@ class SessionAttachments {
    * @throws AdapterError SESSION_NOT_FOUND
    */
   leave({ session_id: id }: Request<'detach_session'>, { principal, sink }: Caller): Answer<'detach_session'> {
-    const record = this.#options.sessions.get(id, principal, 'see');
+    const record = this.#sessions.get(id, principal, 'see');
     if (sink && record.channel.unfollow(sink)) this.#noteUnfollowed(record);
     return { session_id: id };
   }
 
   /** Handles the end of a connection: its sessions wait for a reconnect. */
   detach(sink: EventSink): void {
-    this.#options.usage.remove(sink);
-    for (const record of this.#options.sessions.all()) {
+    this.#usage.remove(sink);
+    for (const record of this.#sessions.all()) {
       if (record.channel.unfollow(sink)) this.#noteUnfollowed(record);
     }
   }
@@ -95,11 +92,11 @@ class SessionAttachments {
     return { session_id: record.id, next_seq: nextSeq, replayed: 0, gap: null };
   }
 
-  /** A session that no client follows any more waits for one. */
+  /** A session that no client follows any more ends unless one comes back in time. */
   #noteUnfollowed(record: SessionRecord): void {
     if (record.channel.followers > 0 || record.isHidden) return;
     record.abandonedSince = performance.now();
-    this.#options.onAbandoned();
+    this.#deadlines.schedule();
   }
 }
 
@@ -137,12 +134,6 @@ export interface SessionsOptions extends IdOptions {
   readonly log: Log;
 }
 
-/** How a session is opened, besides what the client has asked for. */
-interface OpenOptions {
-  readonly isHidden?: boolean | undefined;
-  readonly env?: Readonly<Record<string, string>> | undefined;
-}
-
 /** Restarts the idle time of a session after a command was run or has ended. */
 function touch(record: SessionRecord): void {
   record.lastUsedAt = new Date();
@@ -152,49 +143,6 @@ function touch(record: SessionRecord): void {
   }
   record.lastUsedTicks = performance.now();
 }
-
-/** Receivers of what happens in sessions. */
-interface SessionObservers extends Pick<SessionsOptions, 'usage' | 'health' | 'metrics' | 'audit'> {
-  readonly sessions: SessionRegistry;
-  /** Called when a session is of no use any more. */
-  readonly onDone: (id: string, reason: SessionEndReason, detail: string) => void;
-}
-
-/** Makes the listeners of sessions: they pass what happens in a session on to its clients, the audit log and metrics. */
-const sessionListener =
-  ({ sessions, usage, health, metrics, audit, onDone }: SessionObservers) =>
-  (id: string, recorder: SessionRecorder | undefined): SessionListener => {
-    return {
-      tap: recorder,
-      onLingering: () => {
-        const record = sessions.find(id);
-        if (record) usage.watch(record);
-      },
-      onRested: () => {
-        const record = sessions.find(id);
-        return !record || health.check(record);
-      },
-      onAwaitingInput: ({ id: command_id, prompt }, certainty) => {
-        const event = { command_id, session_id: id, prompt, certainty };
-        sessions.find(id)?.channel.announce('awaiting_input', event);
-      },
-      onShellReplaced: (why) => {
-        metrics.count('shell_restarts_total', { cause: why });
-      },
-      onRefused: ({ destination, reason, message }) => {
-        const record = sessions.find(id);
-        const principal = record && auditPrincipal(record.owner);
-        const details = { destination, reason, message };
-        audit.record({ event: 'egress_refused', principal, session_id: id, details });
-      },
-      onFailed: (error) => {
-        onDone(id, 'failed', `its shell could not be started again: ${error.message}`);
-      },
-      onExceeded: ({ resource, limit }) => {
-        onDone(id, 'limit', `it exceeded its limit on ${resource}, ${limit}, though all in it was ended`);
-      },
-    };
-  };
 
 /** Default terminal size, in characters: wide, so that tools do not wrap their output. */
 const DEFAULT_COLS = 200;
@@ -209,7 +157,6 @@ export class Sessions implements AsyncDisposable {
   /** Sessions that are being opened. */
   readonly #opening = new Set<{ readonly id: string; readonly owner: Principal; readonly isHidden: boolean }>();
   readonly #deadlines: SessionDeadlines;
-  readonly #listener: ReturnType<typeof sessionListener>;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -220,31 +167,19 @@ export class Sessions implements AsyncDisposable {
         this.#giveUp(id, reason, REASONS[reason](options.limits()));
       },
     );
-    this.#listener = sessionListener({
-      ...options,
-      sessions: this.registry,
-      onDone: (id, reason, detail) => {
-        this.#giveUp(id, reason, detail);
-      },
-    });
-    this.attachments = new SessionAttachments({
-      sessions: this.registry,
-      usage: options.usage,
-      onAbandoned: () => {
-        this.#deadlines.schedule();
-      },
-    });
+    this.attachments = new SessionAttachments(this.registry, options.usage, this.#deadlines);
   }
 
   /**
    * Opens a session that belongs to the caller, and makes the caller follow it.
-   * @param options.isHidden whether the session belongs to a one-shot command, and lives as long as the command
-   * @param options.env variables of the configuration, which those of the client replace
+   * @param given variables of the configuration, which those of the client replace
+   * @param isHidden whether the session belongs to a one-shot command, and lives as long as the command
    */
   async open(
     request: SessionRequest,
     caller: Caller,
-    { isHidden = false, env: given = {} }: OpenOptions = {},
+    given: Readonly<Record<string, string>> = {},
+    isHidden = false,
   ): Promise<SessionRecord> {
     const { log, executions } = this.#options;
     await this.#options.gate.admit(request, caller);
@@ -271,7 +206,7 @@ export class Sessions implements AsyncDisposable {
       const recorder = isHidden ? undefined : await this.#options.recordings.begin(described, request.record);
       const session = await Session.open(
         { installed, sandbox, cwd, env, cols, rows, killGraceMs, wedgeTimeoutMs, limits: resources, pool, log },
-        this.#listener(id, recorder),
+        this.#listenerOf(id, recorder),
       ).catch(async (error: unknown) => {
         await this.#options.recordings.discard(recorder);
         throw error;
@@ -390,6 +325,41 @@ export class Sessions implements AsyncDisposable {
     if (kind.isUntested === true)
       this.#options.log.warn('the driver of this shell is untested', { session_id: record.id, shell });
     return record;
+  }
+
+  /** Passes what happens in a session on to its clients, the audit log and metrics. */
+  #listenerOf(id: string, recorder: SessionRecorder | undefined): SessionListener {
+    const { usage, health, metrics, audit } = this.#options;
+    return {
+      tap: recorder,
+      onLingering: () => {
+        const record = this.registry.find(id);
+        if (record) usage.watch(record);
+      },
+      onRested: () => {
+        const record = this.registry.find(id);
+        return !record || health.check(record);
+      },
+      onAwaitingInput: ({ id: command_id, prompt }, certainty) => {
+        const event = { command_id, session_id: id, prompt, certainty };
+        this.registry.find(id)?.channel.announce('awaiting_input', event);
+      },
+      onShellReplaced: (why) => {
+        metrics.count('shell_restarts_total', { cause: why });
+      },
+      onRefused: ({ destination, reason, message }) => {
+        const record = this.registry.find(id);
+        const principal = record && auditPrincipal(record.owner);
+        const details = { destination, reason, message };
+        audit.record({ event: 'egress_refused', principal, session_id: id, details });
+      },
+      onFailed: (error) => {
+        this.#giveUp(id, 'failed', `its shell could not be started again: ${error.message}`);
+      },
+      onExceeded: ({ resource, limit }) => {
+        this.#giveUp(id, 'limit', `it exceeded its limit on ${resource}, ${limit}, though all in it was ended`);
+      },
+    };
   }
 
   #giveUp(id: string, reason: SessionEndReason, detail: string): void {

@@ -33,11 +33,9 @@ it('keeps a bounded number of notifications for a receiver that hangs, and drops
       attempts: 5,
       includeCommand: false,
     },
-    {
-      hostname: 'host',
-      log: { debug: noop, info: noop, error: noop, warn: (message, facts) => warnings.push([message, facts]) },
-      metrics: { ...NO_METRICS, count: (_name, labels) => ended.push(Object.values(labels).join(' ')) },
-    },
+    'host',
+    { ...NO_METRICS, count: (_name, labels) => ended.push(Object.values(labels).join(' ')) },
+    { debug: noop, info: noop, error: noop, warn: (message, facts) => warnings.push([message, facts]) },
   );
   const health: Notification = { event: 'health', message: 'not healthy' };
   webhook.push({ event: 'daemon_started', message: 'is not wanted' });

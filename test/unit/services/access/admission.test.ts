@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { Admission, type Place } from '../../../../src/services/access/admission.js';
-import type { KnownPeer } from '../../../../src/services/access/access.js';
+import type { Peer } from '../../../../src/engine/platform/peer.js';
+import type { KnownPeer, Peers } from '../../../../src/services/access/access.js';
+import { Admission, type Place, type Refusals } from '../../../../src/services/access/admission.js';
 
 const FOREIGN = 'it is another user';
 const FULL = { code: 'RESOURCE_EXHAUSTED', details: { retry_after_ms: 5000 } };
@@ -13,14 +14,10 @@ let ports: number;
 beforeEach(() => {
   refused = [];
   ports = 0;
-  admission = new Admission({
-    maxConnections: 16,
-    maxConnectionsPerPeer: 5,
-    maxUnfinishedPerPeer: 3,
-    handshakeTimeoutMs: 5000,
-    peers: { identify: ({ remoteAddress: key = '' }) => Promise.resolve(known(key)) },
-    refusals: { note: (peer) => void refused.push(peer) },
-  });
+  const bounds = { maxConnections: 16, maxConnectionsPerPeer: 5, maxUnfinishedPerPeer: 3, handshakeTimeoutMs: 5000 };
+  const peers = { identify: ({ remoteAddress: key = '' }: Peer) => Promise.resolve(known(key)) };
+  const refusals = { note: (peer: string) => void refused.push(peer) };
+  admission = new Admission(bounds, peers as unknown as Peers, refusals as unknown as Refusals);
 });
 
 const known = (key: string): KnownPeer => ({ key, isOwnUser: key === 'own', isUnix: false, socket: undefined });

@@ -28,7 +28,7 @@ import {
   MAX_REMEMBERED,
   RememberedApprovals,
 } from '../../../../src/services/remembered-approvals.js';
-import { RememberedGuard } from '../../../../src/services/confirmations/remembered-guard.js';
+import { RememberedGuard } from '../../../../src/services/checkpoints/checkpoint-guard.js';
 import { placeOf } from '../../../../src/services/gate/gate.js';
 import type { SessionRecord } from '../../../../src/services/registry/session-registry.js';
 

@@ -3,7 +3,7 @@ import type { ConfirmationMode, ConfirmationRecord } from '../../../../src/core/
 import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import { decide, PRESETS } from '../../../../src/core/policy/policy.js';
 import type { EventName } from '../../../../src/core/protocol/results.js';
-import type { Caller, EventSink } from '../../../../src/services/registry/caller.js';
+import type { Caller, Connections, EventSink } from '../../../../src/services/registry/caller.js';
 import type {
   ConfirmableAction,
   ConfirmedAnswer,
@@ -50,7 +50,7 @@ export class Fixture {
     this.settings = { mode, modes: {}, expiresMs: EXPIRES_MS, reviewTimeoutMs: 1000 };
     this.confirmations = new Confirmations({
       settings: () => this.settings,
-      connections: { all: () => connected.map(({ caller }) => caller) },
+      connections: { all: () => connected.map(({ caller }) => caller) } as unknown as Connections,
       reviewer: () => this.reviewer,
       save: () => this.save(),
       approvals: new RememberedApprovals(

@@ -4,6 +4,7 @@ import { LOCAL_PRINCIPAL } from '../../../../src/core/principal.js';
 import type { AuditEvent } from '../../../../src/core/audit-events.js';
 import { factsOfFreshShell } from '../../../../src/core/policy/model.js';
 import { type PresetName, PRESETS, withoutCheckpoints } from '../../../../src/core/policy/policy.js';
+import { GateDesk, type SyntaxGuard } from '../../../../src/services/gate/gate-options.js';
 import { CommandGate } from '../../../../src/services/gate/gate.js';
 import { ShellGate } from '../../../../src/services/gate/startup-gate.js';
 import { TypingGate } from '../../../../src/services/gate/typing-gate.js';
@@ -30,20 +31,20 @@ function makeGate(
   const forget = vi.fn<SessionFacts['forget']>();
   const recorded: AuditEvent[] = [];
   const policy = { actions: PRESETS[preset], rules: [] };
-  const shared = {
-    settings: () => ({ isEnforced, policy, confirmingPolicy: withoutCheckpoints(policy) }),
-    facts: { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
-    audit: { record: (event: AuditEvent) => recorded.push(event) },
-    log: { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
-  };
-  const gate = new CommandGate({
-    ...shared,
-    syntax: { refusal: () => Promise.resolve(undefined) },
-    typing: new TypingGate(shared),
-    approvals: { admit: () => undefined },
-    checkpoints: { secure: () => Promise.resolve({ reason: 'there is no disk' }) },
-  });
-  return { gate, shells: new ShellGate(shared), forget, recorded };
+  const desk = new GateDesk(
+    () => ({ isEnforced, policy, confirmingPolicy: withoutCheckpoints(policy) }),
+    { of, forget, whileRunning: () => FACTS } as unknown as SessionFacts,
+    { record: (event: AuditEvent) => recorded.push(event) },
+    { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+  );
+  const gate = new CommandGate(
+    desk,
+    { secure: () => Promise.resolve({ reason: 'there is no disk' }) },
+    { admit: () => undefined },
+    { refusal: () => Promise.resolve(undefined) } as unknown as SyntaxGuard,
+    new TypingGate(desk),
+  );
+  return { gate, shells: new ShellGate(desk), forget, recorded };
 }
 
 const session = (id: string) => ({ id }) as unknown as SessionRecord;

@@ -36,7 +36,7 @@ describe('the resource monitor', () => {
     });
     using monitor = new ResourceMonitor(
       '/',
-      { sample, isEnforced: true },
+      { sample, isEnforced: true } as never,
       () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
       { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     );
@@ -58,7 +58,7 @@ describe('the resource monitor', () => {
     const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     using monitor = new ResourceMonitor(
       '/',
-      { sample, isEnforced: false },
+      { sample, isEnforced: false } as never,
       () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
       log,
     );
@@ -97,7 +97,7 @@ describe('the resource monitor', () => {
     });
     using monitor = new ResourceMonitor(
       '/',
-      { sample, isEnforced: false },
+      { sample, isEnforced: false } as never,
       () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
       { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     );
@@ -126,7 +126,7 @@ describe('the resource monitor', () => {
     });
     using monitor = new ResourceMonitor(
       '/',
-      { sample, isEnforced: false, programMs: () => 20 },
+      { sample, isEnforced: false, programMs: () => 20 } as never,
       () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
       { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     );
@@ -157,7 +157,7 @@ describe('the resource monitor', () => {
     Object.assign(watched.group, { takeKernelActions: () => actions.pop() ?? { kills: 0, refusedForks: 0 } });
     using monitor = new ResourceMonitor(
       '/',
-      { sample: () => Promise.resolve({} as ProcessSnapshot), isEnforced: true },
+      { sample: () => Promise.resolve({} as ProcessSnapshot), isEnforced: true } as never,
       () => ({ cpuWindowMs: 1000, diskFreeMbFloor: undefined }),
       { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() },
     );

@@ -27,7 +27,7 @@ let monitor: HostMonitor;
 beforeEach(async () => {
   vi.useFakeTimers();
   reads = 0;
-  monitor = new HostMonitor(reader, counts);
+  monitor = new HostMonitor(reader as never, counts);
   await monitor.start();
 });
 afterEach(() => {

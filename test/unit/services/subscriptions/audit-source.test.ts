@@ -7,7 +7,7 @@ it('fails once when the log cannot be read, and sends what it has as soon as it 
   const read = vi.fn().mockRejectedValueOnce(new Error('no')).mockRejectedValueOnce(new Error('no again'));
   read.mockResolvedValue({ records: [record] });
   const send = vi.fn();
-  const source = new AuditSource({ read, lastSeq: 1 });
+  const source = new AuditSource({ read, lastSeq: 1 } as never);
   const feed = source.feed({ sink: { send } } as unknown as Subscriber);
   await expect(feed()).rejects.toThrow('no');
   await feed();

@@ -59,7 +59,7 @@ describe('the nodes of a subscriber', () => {
     fc.assert(
       fc.property(fc.array<Step>(step, { maxLength: 60 }), (steps) => {
         const listed = new Map<string, NodeInfo>();
-        const source = new NodeSource({ list: () => ({ nodes: [...listed.values()] }) });
+        const source = new NodeSource({ list: () => ({ nodes: [...listed.values()] }) } as never);
         const client = new Client();
         const feed = source.feed(client.subscriber);
         const look = () => {
@@ -82,7 +82,7 @@ describe('the nodes of a subscriber', () => {
 
   it('come all at once to one that subscribes later, and only with what has changed to the others', () => {
     const listed = [info('a', 0), info('b', 0)];
-    const source = new NodeSource({ list: () => ({ nodes: listed }) });
+    const source = new NodeSource({ list: () => ({ nodes: listed }) } as never);
     const [early, late] = [new Client(), new Client()];
     const feedEarly = source.feed(early.subscriber);
     source.look();
