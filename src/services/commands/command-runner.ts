@@ -120,7 +120,7 @@ export class CommandRunner {
 
   /** The command is not started yet, but it is counted, recorded in the audit trail, and found by its id. */
   #accept(request: CommandRequest, place: CommandPlace, preparation: Preparation | undefined): CommandRecord {
-    const { caller, owner, session, refused, commandClass } = place;
+    const { caller, owner, session, commandClass } = place;
     const limits = this.#limits();
     this.#checkRoom(session, owner, limits);
     const spec = this.#specOf(request, place, limits);
@@ -134,11 +134,7 @@ export class CommandRunner {
       sessionId: session?.id ?? null,
       style: styleOf(request.output),
       request,
-      warnings: [
-        ...(session ? this.#health.takeWarnings(session) : []),
-        ...(preparation?.warnings ?? []),
-        ...(refused?.warnings ?? []),
-      ],
+      warnings: this.#warningsOf(place, preparation),
       checkpointId: preparation?.checkpointId,
       confirmationId: preparation?.confirmationId,
       commandClass,
@@ -151,6 +147,12 @@ export class CommandRunner {
       this.#inputs.close(record.command.id, owner.id);
     });
     return record;
+  }
+
+  /** What is known before the command has run. */
+  #warningsOf({ session, refused }: CommandPlace, preparation: Preparation | undefined): readonly Warning[] {
+    const ofSession = session ? this.#health.takeWarnings(session) : [];
+    return [...ofSession, ...(preparation?.warnings ?? []), ...(refused?.warnings ?? [])];
   }
 
   #specOf(request: CommandRequest, place: CommandPlace, limits: CommandLimits): CommandSpec {
