@@ -23,7 +23,6 @@ import { buildServices } from './services.js';
 import { settingsOf } from './settings.js';
 import { buildTransports } from './transports.js';
 
-/** What `startApp` needs. */
 export interface AppOptions {
   readonly configuration: Configuration;
   readonly version: string;
@@ -34,7 +33,6 @@ export interface AppOptions {
   readonly detachment?: Detachment | undefined;
 }
 
-/** A running daemon. */
 export interface App extends AsyncDisposable {
   /** `http://HOST:PORT`, or `https://` with TLS. */
   readonly url: string;
@@ -58,7 +56,6 @@ export interface App extends AsyncDisposable {
   close(reason: string): Promise<void>;
 }
 
-/** The dashboard of a running daemon. */
 export interface AppDashboard {
   /** Address for a browser. */
   readonly url: string;

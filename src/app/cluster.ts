@@ -127,7 +127,6 @@ export interface NodeListener {
   readonly url: string;
 }
 
-/** Listens for links from other nodes. */
 async function listenForNodes(
   { instance }: Engine,
   services: Services,

@@ -50,7 +50,6 @@ export interface EngineContext {
   readonly log: LogFactory;
   readonly metrics: Metrics;
   readonly secrets: SecretMask;
-  /** Version of the adapter. */
   readonly version: string;
   /** This run as a node of a cluster; undefined for a daemon alone. */
   readonly node: OwnNode | undefined;

@@ -30,7 +30,6 @@ interface Holder {
   readonly as: 'holder';
   readonly directory: HolderDirectory;
   readonly name: string;
-  /** Ends the process. */
   readonly end: () => void;
 }
 
@@ -44,11 +43,9 @@ export interface Detached extends Disposable {
   readonly configure: (configuration: Configuration) => Configuration;
 }
 
-/** How this process was started. */
 interface Start {
   /** What it was started as; undefined for a daemon. */
   readonly holder: Omit<Holder, 'as'> | undefined;
-  /** How it would start a holder. */
   readonly command: HolderCommand;
 }
 

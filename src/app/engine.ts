@@ -45,7 +45,6 @@ export interface Engine extends Execution, ChosenMechanism {
   readonly scratch: Scratch;
   readonly worktrees: Worktrees;
   readonly spoolDirectory: string;
-  /** Id of this process. */
   readonly instance: string;
   readonly runtimePath: string;
   /** Makes what starts the processes of another user; throws an Error with the reason why that is not possible. */

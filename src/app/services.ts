@@ -133,7 +133,6 @@ function buildBase(engine: Engine, { access }: AccessServices, context: RuntimeC
 
 export type Shared = ReturnType<typeof buildBase>;
 
-/** Builds the checkpoints of one user. */
 function checkpointsOf({ pool, launch, runJob }: Execution, engine: Engine, context: RuntimeContext): Checkpoints {
   const { configuration, log, node, platform } = context;
   const { adapter, recording } = configuration();
@@ -293,7 +292,6 @@ function sessionReleaser({ shared, node, log }: RuntimeContext): ConstructorPara
   };
 }
 
-/** Builds what runs commands. */
 function buildCommands(
   { spoolDirectory }: Engine,
   { registry, executions, monitor, quotas }: Shared,

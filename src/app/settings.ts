@@ -111,13 +111,11 @@ export const commandLimits = (
   replayMaxBytes: configuration.adapter.replayBytes,
 });
 
-/** Settings of the resource monitor. */
 export const watchSettings = (
   { adapter: { cpuWindowMs } }: Configuration,
   { diskFreeMbFloor }: LimitSet,
 ): ResourceMonitorSettings => ({ cpuWindowMs, diskFreeMbFloor });
 
-/** The settings that `daemon_status` reports. */
 export const statusSettings = (configuration: Configuration): StatusSettings => ({
   configuration_file: configuration.file ?? null,
   workspace_directory: configuration.adapter.workspaceDirectory,
@@ -136,7 +134,6 @@ function confirmersOf({ confirmation }: Configuration): ConfirmationMode[] {
   return CONFIRMATION_MODES.filter((name) => asked.has(name));
 }
 
-/** The settings that `shell_metadata` reports. */
 export const metadataSettings = (configuration: Configuration): MetadataSettings => {
   const { adapter, socketio, http, environments, confirmation, audit } = configuration;
   return {

@@ -22,7 +22,6 @@ import { FileEndpoint } from '../transports/rest/files.js';
 import { SocketIoServer } from '../transports/socketio.js';
 import type { RuntimeContext } from './context.js';
 
-/** The transports of a daemon. */
 export interface Transports {
   readonly http: HttpServer;
   /** A worker of a cluster has no clients of its own: those of gateways come over links. */

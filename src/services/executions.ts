@@ -20,7 +20,6 @@ export interface Execution {
   readonly pool: ShellPool;
   readonly oneShots: OneShotRunner;
   readonly stdinPipes: StdinPipes;
-  /** Runs jobs on checkpoints. */
   readonly runJob: RunJob;
   /** Starts programs as another user; undefined for the daemon's own. */
   readonly launch?: UserLaunch | undefined;

@@ -18,7 +18,6 @@ interface ExchangeOptions {
   readonly over: readonly AbortSignal[];
 }
 
-/** What a server has answered. */
 export interface HttpAnswer {
   /** Status and headers; the body unless the connection was upgraded. */
   readonly response: IncomingMessage;

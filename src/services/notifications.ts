@@ -34,7 +34,6 @@ const MAX_QUEUED = 256;
 /** Failures and losses of a webhook are logged at most this often, in milliseconds. */
 const LOG_INTERVAL_MS = 60_000;
 
-/** Settings of a webhook. */
 interface WebhookSettings {
   readonly url: string;
   /** Key of the signature; undefined for none. */
@@ -54,7 +53,6 @@ interface Delivery {
   readonly body: string;
 }
 
-/** Result of one attempt. */
 type Attempt =
   | { readonly isDelivered: true }
   | {

@@ -39,7 +39,6 @@ export interface PortConnection extends Disposable {
 export class Previews {
   readonly #sessions: Sessions;
   readonly #ports: Ports;
-  /** Whether the configuration allows previews. */
   readonly #isEnabled: () => boolean;
   /** Number of connections, by the id of the session. */
   readonly #open = new Map<string, number>();

@@ -18,7 +18,6 @@ const DEFAULT_READ_BYTES = 256 * 1024;
 /** Default number of recordings in a list. */
 const DEFAULT_LIMIT = 200;
 
-/** Settings of recordings, from the configuration. */
 interface RecordingSettings {
   /** Roles whose sessions are always recorded. */
   readonly roles: readonly Role[];
@@ -43,7 +42,6 @@ export class Recordings {
   readonly #secrets: SecretMask;
   readonly #log: Log;
   readonly #files: RecordingFiles;
-  /** Recordings of open sessions, by id. */
   readonly #running = new Map<string, SessionRecorder>();
 
   constructor(directory: string, settings: () => RecordingSettings, secrets: SecretMask, log: Log) {

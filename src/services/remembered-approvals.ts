@@ -174,7 +174,6 @@ export const MAX_REMEMBERED = 64;
 export interface ApprovalRecord {
   readonly event: 'remembered' | 'used' | 'revoked' | 'expired';
   readonly approval: RememberedApproval;
-  /** The principal that revoked it. */
   readonly by?: Principal;
   /** For the event `used`: the text of the command, and its session. */
   readonly command?: string;
@@ -306,7 +305,6 @@ export class RememberedApprovals implements Disposable {
     }
   }
 
-  /** Ends all timers. */
   [Symbol.dispose](): void {
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();

@@ -33,7 +33,6 @@ import type { Sessions } from './sessions/sessions.js';
 import type { SessionStartup } from './session-startup.js';
 import type { StreamedInputs } from './commands/running-commands.js';
 
-/** The services that transports use. */
 export interface Services {
   readonly access: Access;
   readonly admission: Admission;

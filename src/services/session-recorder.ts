@@ -49,7 +49,6 @@ export class TypedInput {
     this.#mask = new OutputMask(patterns);
   }
 
-  /** Takes typed text. */
   take(text: string, isShown: boolean): void {
     const bytes = Buffer.from(text).toString('latin1');
     const awaited = isShown ? bytes.split(CONTROL).filter((part) => part !== '') : undefined;

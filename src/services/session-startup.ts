@@ -15,7 +15,6 @@ import type { Sessions } from './sessions/sessions.js';
 /** Time for startup files without an environment, in milliseconds. */
 const TIMEOUT_MS = 30_000;
 
-/** A named environment of the configuration. */
 interface NamedEnvironment {
   readonly init: string | undefined;
   readonly env: Readonly<Record<string, string>>;

@@ -208,7 +208,6 @@ function stampOfNode(info: NodeInfo): string {
   return JSON.stringify(isThere ? { ...info, seen_at: null } : info);
 }
 
-/** A session that has ended. */
 interface ClosedSession {
   /** Id of the principal that owned it. */
   readonly owner: string;
@@ -291,7 +290,6 @@ export class ConfirmationSource implements Source {
   }
 }
 
-/** The changes of LLM calls. */
 export class LlmSource implements Source {
   readonly #calls: CallLog;
 
@@ -313,7 +311,6 @@ export class LlmSource implements Source {
   }
 }
 
-/** The measured values of the machine. */
 export class HostSource implements Source {
   readonly #host: HostMonitor;
 

@@ -34,7 +34,6 @@ const noNodes = (): AdapterError =>
 /** Subscribers whose ticks are this close together share a look, in milliseconds. */
 const SHARED_MS = 50;
 
-/** The subscription of one client. */
 interface Subscription {
   readonly feeds: ReadonlyMap<Topic, Feed>;
   readonly lane: Lane;
@@ -77,7 +76,6 @@ export class Subscriptions implements Disposable {
     return { topics: granted, interval_ms };
   }
 
-  /** Handles the end of a connection. */
   detach(sink: EventSink): void {
     this.#remove(sink.id);
     this.#closeUnused();

@@ -15,10 +15,8 @@ import type { SessionRegistry } from './registry/session-registry.js';
 import type { FollowedScreen, Screens } from './screens.js';
 import type { Ports } from './listening-ports.js';
 
-/** What a wait has come to. */
 type Waited = Omit<Answer<'wait_for'>, 'waited_ms'>;
 
-/** Something to wait for. */
 interface Condition extends Disposable {
   /** Looks whether it has come; undefined when it has not. */
   look(): Waited | undefined | Promise<Waited | undefined>;
@@ -113,7 +111,6 @@ const portCondition = (listens: () => Promise<boolean>, nextLookMs: number): Con
   [Symbol.dispose]: nothing,
 });
 
-/** Until a path exists. */
 class PathCondition implements Condition {
   readonly #existence: Existence;
   readonly #events: PathEvents | undefined;

@@ -20,7 +20,6 @@ export class ClientWatch implements AsyncDisposable {
   #overflow = false;
   #watcher: PathWatcher | undefined;
   #isDisposed = false;
-  /** Whether its session has ended. */
   isOver: () => boolean = () => false;
 
   constructor(watchId: string, sink: EventSink) {
@@ -77,7 +76,6 @@ export class ClientWatch implements AsyncDisposable {
   };
 }
 
-/** Most watches of a connection. */
 const MAX_WATCHES = 8;
 /** Time after which the end of a session is noticed, in milliseconds. */
 const SESSION_LOOK_MS = 1000;
@@ -144,7 +142,6 @@ export class Watching implements AsyncDisposable {
     return { watch_id: id };
   }
 
-  /** Handles the end of a connection. */
   detach(sink: EventSink): void {
     const own = this.#watches.get(sink.id);
     this.#watches.delete(sink.id);

@@ -77,12 +77,10 @@ export class OutputStream {
     this.#budget = budget;
   }
 
-  /** Bytes so far. */
   get bytes(): number {
     return this.#window?.bytes ?? 0;
   }
 
-  /** Characters so far. */
   get characters(): number {
     return this.#window?.characters ?? 0;
   }
@@ -105,7 +103,6 @@ export class OutputStream {
     return (this.#spool?.memoryBytes ?? 0) + kept + (this.#lastBytes?.length ?? 0);
   }
 
-  /** Keeps the whole output. */
   get spool(): Spool {
     if (!this.#spool) {
       this.#spool = new Spool(this.#spoolDirectory, this.#budget);
@@ -114,7 +111,6 @@ export class OutputStream {
     return this.#spool;
   }
 
-  /** Reason why the spool is incomplete. */
   get spoolError(): string | undefined {
     return this.#spool?.error;
   }
@@ -124,7 +120,6 @@ export class OutputStream {
     return this.#spool?.flush();
   }
 
-  /** Drops the spool. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#spool?.[Symbol.asyncDispose]();
   }
@@ -172,7 +167,6 @@ export class OutputStream {
     if (this.#chunker) this.#emit(this.#chunker.flush());
   }
 
-  /** Renders the output for a client. */
   render(options: RenderOptions): RenderedOutput {
     return this.#window?.render(options) ?? { text: '', truncated: false };
   }

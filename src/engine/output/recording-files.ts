@@ -6,14 +6,12 @@ import { makeDirectory } from '../../files/make-directory.js';
 
 /** Names of recordings: nothing else in the directory is read or removed. */
 const NAME = /^(recording_[\w-]{22})\.cast$/u;
-/** Longest header, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Bytes at the end of a file that are searched for its last event: output is recorded in pieces of 64 KiB. */
 const MAX_TAIL_BYTES = 512 * 1024;
 
 const LINE_FEED = 0x0a;
 
-/** A recording on the disk. */
 export interface RecordingSummary {
   readonly header: CastHeader;
   readonly origin: RecordingOrigin;

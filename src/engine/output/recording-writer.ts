@@ -16,7 +16,6 @@ const RESERVED_BYTES = 1024;
 /** The parts of a file that a recording uses. */
 export type RecordingFile = Pick<FileHandle, 'appendFile' | 'close'>;
 
-/** File and bounds of a recording. */
 interface RecordingWriterOptions {
   /** A file that does not exist yet. */
   readonly path: string;

@@ -75,7 +75,6 @@ export class Screen implements Disposable {
     return seen.join(' ');
   }
 
-  /** What it shows. */
   view(hasCells: boolean): ScreenView {
     const { active } = this.#terminal.buffer;
     const { rows, cols } = this.#terminal;

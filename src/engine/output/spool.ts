@@ -4,7 +4,6 @@ import { promisify } from 'node:util';
 
 import { randomBytes } from '../system/random.js';
 
-/** Size of a block, in bytes. */
 const BLOCK_BYTES = 256 * 1024;
 /** Most blocks that are kept for later: what one spool may have queued for a slow disk, twice. */
 const MAX_SPARE_BLOCKS = 16;
@@ -29,7 +28,6 @@ const sharedBlocks = new BlockPool();
 
 /** What can give its bytes back for newer ones. */
 interface Evictable {
-  /** Drops what it keeps. */
   giveWay(): Promise<void>;
 }
 
@@ -62,7 +60,6 @@ export class SpoolBudget {
     return granted;
   }
 
-  /** Returns bytes that were taken. */
   give(bytes: number): void {
     this.#left += bytes;
   }
@@ -132,7 +129,6 @@ export class Spool {
     return this.#memory?.length ?? 0;
   }
 
-  /** Reason why the copy is incomplete. */
   get error(): string | undefined {
     return this.#error;
   }
@@ -186,13 +182,11 @@ export class Spool {
     void this.#closeUnused();
   }
 
-  /** Evicts this spool for newer output. */
   async giveWay(): Promise<void> {
     this.#error = 'newer output needed its room (spool_mb_limit)';
     await this[Symbol.asyncDispose]();
   }
 
-  /** Drops everything and removes the file. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
@@ -212,7 +206,6 @@ export class Spool {
     return this.#path !== '';
   }
 
-  /** Calls back with the file open. */
   async #withFile<T>(use: (fd: number) => Promise<T>): Promise<T> {
     this.#fd ??= openSync(this.#path, constants.O_RDWR | constants.O_NOFOLLOW);
     this.#users += 1;

@@ -58,12 +58,10 @@ export class StdinPipe {
     this.#owner = owner;
   }
 
-  /** Bytes that were written so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether `make` has created the FIFO. */
   get isMade(): boolean {
     return this.#isMade;
   }
@@ -73,7 +71,6 @@ export class StdinPipe {
     return this.#isClosed;
   }
 
-  /** Whether `end` was called. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

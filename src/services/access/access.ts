@@ -30,7 +30,6 @@ const UNIX_PEER: KnownPeer = { key: 'unix', isOwnUser: true, isUnix: true, socke
 /** The peer of a connection that was closed before it could be identified. */
 const GONE_PEER: KnownPeer = { key: 'gone', isOwnUser: false, isUnix: false, socket: undefined };
 
-/** Identifies the peers of connections. */
 export class Peers {
   readonly #sockets: PeerSockets;
   /**
@@ -51,7 +50,6 @@ export class Peers {
     this.#known.set(peer, UNIX_PEER);
   }
 
-  /** Identifies the peer of a connection. */
   async identify(peer: Peer): Promise<KnownPeer> {
     const known = this.#known.get(peer);
     if (known) return known;
@@ -84,11 +82,9 @@ interface Credentials {
   /** As received over the wire: any value, or undefined. */
   readonly token: unknown;
   readonly origin: Origin;
-  /** Origin of the connection, for records. */
   readonly from: string;
 }
 
-/** An authenticated connection. */
 export interface Authentication {
   readonly principal: Principal;
   /** Aborted when the authentication ends; the reason is an AdapterError. Undefined for one that never ends. */
@@ -227,7 +223,6 @@ export class Access {
     this.#tellEnd(id, 'elsewhere');
   }
 
-  /** Reads the tokens again. */
   refresh(): void {
     this.#tokens.refresh();
   }

@@ -8,7 +8,6 @@ import type { Metrics } from '../../core/metrics.js';
 import type { Peer } from '../../engine/platform/peer.js';
 import type { Origin, Peers } from './access.js';
 
-/** Where refusals are recorded. */
 interface RefusalRecords {
   readonly audit: AuditTrail;
   readonly metrics: Metrics;
@@ -183,7 +182,6 @@ const endsOf = ({ remoteAddress = '', remotePort = 0, localAddress = '', localPo
 /** Bounds on what each token may use. Programs of the daemon's own user are exempt. */
 export interface QuotaLimits {
   readonly requests: RateLimit;
-  /** Maximum number of open sessions. */
   readonly maxSessions: number;
 }
 

@@ -23,7 +23,6 @@ const MAX_LINKS_PER_MAKER = 16;
 /** Unused links of all makers. */
 const MAX_LINKS = 256;
 
-/** What a link grants. */
 interface LinkGrant {
   readonly maker: Principal;
   readonly role: Role;
@@ -137,7 +136,6 @@ interface LinkNonces {
 /** Hexadecimal digits of the id of a cluster. */
 const ID_DIGITS = 32;
 
-/** Random bytes of a nonce. */
 const NONCE_BYTES = 24;
 
 /** A random text that was never used before. */
@@ -194,7 +192,6 @@ const MAX_PAGES = 64;
 /** Pages of one maker; a further one ends its oldest. */
 const MAX_PAGES_PER_MAKER = 16;
 
-/** A page that is signed in. */
 interface SignedInPage {
   readonly principal: Principal;
   /** Aborted when the sign-in ends; the reason is an AdapterError. */

@@ -15,7 +15,6 @@ const SECRET_PREFIX = 'sat_';
 
 const SUFFIX = '.json';
 
-/** The tokens read from the files. */
 export interface StoredTokens {
   /** The oldest first. */
   readonly tokens: readonly Token[];
@@ -29,7 +28,6 @@ export interface IssuedToken {
   readonly secret: string;
 }
 
-/** A token to be created. */
 export interface NewToken {
   readonly name: string;
   readonly role: Role;
@@ -39,7 +37,6 @@ export interface NewToken {
   readonly runAs?: string | undefined;
 }
 
-/** SHA-256 of a secret. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /**

@@ -22,10 +22,8 @@ export interface ShownToken {
   readonly ended: AbortSignal;
 }
 
-/** Kinds of changes of a token. */
 export type TokenChange = 'made' | 'changed' | 'revoked' | 'expired';
 
-/** Where tokens are read. */
 export type TokenSource = Pick<TokenFiles, 'directory' | 'read'>;
 
 /** The valid tokens: those in the files, which are read again after every change. */

@@ -31,12 +31,10 @@ import { randomBytes } from '../../engine/system/random.js';
 import { styleOf } from '../registry/command-record.js';
 import { outputLimitsOf } from '../registry/rendered-limits.js';
 
-/** How clients see a checkpoint. */
 const infoOf = ({ id, kind, label, createdAt, files, bytes }: CheckpointFacts): CheckpointInfo => {
   return { checkpoint_id: id, kind, label, created_at: createdAt, files, bytes };
 };
 
-/** The answer about a saved checkpoint. */
 const savedAnswer = (saved: SavedCheckpoint): Answer<'checkpoint_workspace'> => {
   return { ...infoOf(saved), ...listAnswer('skipped', saved.skipped), dropped: [...saved.dropped] };
 };
@@ -62,7 +60,6 @@ function patchAnswer(patch: JobResults['diff']['patch'], encoding: Answer<'diff_
 /** An owner id that no principal has. */
 const EVERYBODY = '';
 
-/** A checkpoint with its owner. */
 interface Owned {
   readonly id: string;
   readonly owner: string;
@@ -87,7 +84,6 @@ class NewestCheckpoints {
     return known ?? null;
   }
 
-  /** Notes a new checkpoint. */
   note({ id, owner }: Owned): void {
     this.#byOwner.set(owner, id);
     this.#newest = id;

@@ -198,7 +198,6 @@ export class Restores {
   }
 }
 
-/** The answer while nothing was restored. */
 const unrestored = (
   { checkpoint_id }: Request<'restore_workspace'>,
   { affected: { removed } }: RestoreQuestion,

@@ -40,7 +40,6 @@ export const newCommandId = (): string => commandIdFrom(randomText(ID_BYTES));
 /** The place in which a command runs, and the principals concerned. */
 export interface CommandPlace {
   readonly caller: Caller;
-  /** The principal that owns the command. */
   readonly owner: Principal;
   /** Undefined for a one-shot. */
   readonly session: SessionRecord | undefined;

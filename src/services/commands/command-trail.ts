@@ -30,7 +30,6 @@ function commandStarted({ command, owner, sessionId }: CommandRecord, { principa
   };
 }
 
-/** Audit record of an ended command. */
 function commandEnded({ command, owner, sessionId }: CommandRecord): AuditEvent {
   const { outcome, stdout, stderr, id, spec } = command;
   return {

@@ -66,7 +66,6 @@ async function findLine(output: OutputStream, offset: number, wanted: number): P
   return { line, offset: position };
 }
 
-/** Where the last lines begin. */
 async function findLast(output: OutputStream, offset: number, count: number): Promise<LineStart> {
   /** The starts of the last lines; one more, because the newest may have nothing after it. */
   const starts = [offset];
@@ -200,7 +199,6 @@ export async function readOutput(command: Command, request: Request<'read_output
 }
 
 const DEFAULT_LIMIT = 100;
-/** Most bytes that one call searches. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Longest time that one call searches, in milliseconds, without its pauses. */
 const MAX_WORK_MS = 500;

@@ -86,7 +86,6 @@ function readinessOf({ session }: SessionRecord, { names, shown, hasOthers }: Us
   };
 }
 
-/** Most variables in a message. */
 const MAX_SHOWN = 5;
 
 /** @throws AdapterError CONFIRMATION_MISMATCH when a variable of the command has another value than at the question */
@@ -104,7 +103,6 @@ export interface StoppedInput extends Pick<ConfirmableAction, 'caller' | 'owner'
   readonly question: TypedQuestion;
   readonly request: TypedInput;
   readonly session: SessionRecord;
-  /** The command that reads the text. */
   readonly command: Command;
   readonly record: CommandRecord;
 }

@@ -15,10 +15,8 @@ import type { JudgedPlace } from '../approval-coverage.js';
 import type { Caller, EventSink } from '../registry/caller.js';
 import type { SessionRecord } from '../registry/session-registry.js';
 
-/** The result of a confirmed action. */
 export type ConfirmedAnswer = Answer<'confirm_command'>;
 
-/** Facts that accompany an approval. */
 export interface Approval {
   /** The caller whose connection receives streamed output. */
   readonly caller: Caller;
@@ -84,7 +82,6 @@ export class Confirmation {
   /** Connections of clients that wait for the answer. */
   readonly waiting = new Set<EventSink>();
   outcome: ConfirmationOutcome | undefined;
-  /** Number of mismatched answers so far. */
   mismatches = 0;
 
   constructor(id: string, action: ConfirmableAction, mode: ConfirmationMode, expiresMs: number) {
@@ -97,7 +94,6 @@ export class Confirmation {
     this.answer.promise.catch(() => undefined);
   }
 
-  /** The principal that requested the action. */
   get requester(): Principal {
     return this.action.caller.principal;
   }

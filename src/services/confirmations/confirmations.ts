@@ -35,7 +35,6 @@ import * as failures from './failures.js';
 import { recordOf } from './records.js';
 import { type ConfirmationTerms, infoOf, resolutionOf, termsOf } from './wire.js';
 
-/** Settings of confirmations. */
 export interface ConfirmationSettings extends ConfirmationWays {
   readonly expiresMs: number;
   readonly reviewTimeoutMs: number;
@@ -51,7 +50,6 @@ export type SaveBefore = (
 
 interface ConfirmationsOptions extends IdOptions {
   readonly settings: () => ConfirmationSettings;
-  /** Connections that receive events. */
   readonly connections: Connections;
   /** Undefined when no model is configured: actions that it would have to confirm are rejected. */
   readonly reviewer: () => Reviewer | undefined;
@@ -179,7 +177,6 @@ export class Confirmations implements AsyncDisposable {
     return [...this.#open.values()].filter((confirmation) => isVisible(confirmation, principal));
   }
 
-  /** Describes a confirmation to a principal. */
   readonly describe = (confirmation: Confirmation, viewer: Principal): ConfirmationInfo =>
     infoOf(confirmation, viewer, this.#options.diffBaseFor(viewer));
 

@@ -85,7 +85,6 @@ const UNDECIDED = {
   void: 'answers did not fit it, and it is void',
 } as const;
 
-/** Most paths that are compared. */
 const MAX_PATHS = 256;
 
 /**

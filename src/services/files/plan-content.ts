@@ -22,7 +22,6 @@ const sha256Of = (...parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex');
 };
 
-/** Plans a read. */
 export const planRead: FilePlanner<'read_file'> = async (request, place, secrets) => {
   const at = await place.locate(request.path, true);
   const paths = pathsOf(at);
@@ -82,7 +81,6 @@ function masked(bytes: Uint8Array, { patterns }: SecretMask): Uint8Array {
   return Buffer.concat([mask.push(Buffer.from(bytes)), mask.flush()]);
 }
 
-/** Plans a write. */
 export const planWrite: FilePlanner<'write_file'> = async (request, place) => {
   const content = contentOf(request);
   return withContent(await planUpload(request, place), content);

@@ -10,7 +10,6 @@ const renderEntry = ({ type, size, mode, mtimeMs, target }: Omit<ListedEntry, 'n
   ...(target !== undefined && { target }),
 });
 
-/** Plans a listing. */
 export const planList: FilePlanner<'list_directory'> = async ({ path = '.', after, limit }, place) => {
   const at = await place.locate(path, true);
   const paths = pathsOf(at);
@@ -68,7 +67,6 @@ export const planMakeDirectory: FilePlanner<'make_directory'> = async (request, 
   };
 };
 
-/** Plans a move. */
 export const planMove: FilePlanner<'move_path'> = async (request, place) => {
   const at = await place.locate(request.path, false);
   const to = await place.locate(request.to, false);
@@ -88,7 +86,6 @@ export const planMove: FilePlanner<'move_path'> = async (request, place) => {
   };
 };
 
-/** Plans a removal. */
 export const planRemove: FilePlanner<'remove_path'> = async ({ path, recursive = false }, place) => {
   const at = await place.locate(path, false);
   const paths = pathsOf(at);

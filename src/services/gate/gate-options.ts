@@ -52,7 +52,6 @@ export class SyntaxGuard {
 
 const shellOf = ({ session: { options } }: SessionRecord) => options.installed;
 
-/** The settings of the gate. */
 export interface GateSettings {
   /** False when commands pass without checks. */
   readonly isEnforced: boolean;

@@ -63,7 +63,6 @@ export class KnownVerdicts {
   }
 }
 
-/** Returns where a command was judged. */
 export const placeOf = (
   request: CommandRequest,
   session: SessionRecord | undefined,

@@ -42,7 +42,6 @@ export class LimitSampler {
     this.#window = new CpuWindow(cpuWindowMs);
   }
 
-  /** Takes a sample. */
   observe(snapshot: ProcessSnapshot): Observation {
     if (this.#group !== this.#target.group) this.#changeGroup();
     const sample = this.#group.sample(snapshot);

@@ -29,7 +29,6 @@ export interface LimitListener {
    * Called when a limit or a time-out is nearly reached (`warning`), or a limit was exceeded and processes were ended for it (`exceeded`).
    */
   onNear?(breach: Breach<WarnedResource>, level: 'warning' | 'exceeded', commandId: string | null): void;
-  /** Called for every sample. */
   onUsage?(usage: LiveUsage): void;
   /** Called when nothing runs any more that has to be sampled. */
   onIdle?(): void;
@@ -59,7 +58,6 @@ interface Watch {
   sampledAt: number;
 }
 
-/** Settings of a resource monitor. */
 export interface ResourceMonitorSettings {
   readonly cpuWindowMs: number;
   readonly diskFreeMbFloor: number | undefined;

@@ -28,7 +28,6 @@ class UsageMemory {
     return this.#known.get(sessionId) ?? NOTHING;
   }
 
-  /** Notes a sample. */
   note(sessionId: string, usage: LiveUsage): void {
     const { peaks } = this.of(sessionId);
     const used = renderUsage(usage);
@@ -49,13 +48,11 @@ class UsageMemory {
     if (usage) this.#known.set(sessionId, { usage: null, peaks });
   }
 
-  /** Handles the end of a session. */
   forget(sessionId: string): void {
     this.#known.delete(sessionId);
   }
 }
 
-/** Renders usage for the wire. */
 const renderUsage = ({ cpuPercent, memoryBytes, tasks, writtenBytes }: LiveUsage): RememberedUsage['peaks'] => ({
   cpu_percent: Math.round(cpuPercent * 10) / 10,
   memory_bytes: memoryBytes,
@@ -115,7 +112,6 @@ class UsageFollowers {
     }
   }
 
-  /** Handles the end of a session. */
   forget(sessionId: string): void {
     this.dropWaiting(sessionId);
     this.#followers.delete(sessionId);
@@ -178,12 +174,10 @@ export class SessionUsage {
     return this.#memory.of(id);
   }
 
-  /** Handles the end of a connection. */
   remove(sink: EventSink): void {
     this.#followers.remove(sink);
   }
 
-  /** Handles the end of a session. */
   forget({ id, session }: SessionRecord): void {
     this.#monitor.forget(session.watched);
     this.#followers.forget(id);

@@ -106,7 +106,6 @@ function cpuPercent({ cpu: now }: HostReading, before: HostReading | undefined):
   return rounded(Math.min(100, Math.max(0, (100 * (now.busy - then.busy)) / (now.total - then.total))));
 }
 
-/** Names of the columns of `host_history`. */
 const COLUMNS = [
   'at',
   'cpu_percent',
@@ -123,7 +122,6 @@ const COLUMNS = [
 /** Entries as columns: an array for each field. */
 type HostColumns = { readonly [K in keyof HostEntry]: HostEntry[K][] };
 
-/** Turns entries into columns. */
 const columnsOf = (entries: readonly HostEntry[]): HostColumns =>
   Object.fromEntries(COLUMNS.map((name) => [name, entries.map((entry) => entry[name])])) as unknown as HostColumns;
 
@@ -134,7 +132,6 @@ const MAX_ENTRIES = 360;
 /** Least age of the last reading before subscribers get another one, in milliseconds: a tick may be a little early. */
 const LIVE_MS = 900;
 
-/** A measured entry, with its number. */
 interface Numbered {
   readonly number: number;
   readonly entry: HostEntry;
@@ -146,7 +143,6 @@ export class HostMonitor implements Disposable {
   readonly #counts: () => DaemonCounts;
   readonly #history: HostEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Last reading of the history. */
   #before: HostReading | undefined;
   /** Last reading of all. */
   #last: HostReading | undefined;

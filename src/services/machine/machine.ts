@@ -21,7 +21,6 @@ import type { Connections } from '../registry/caller.js';
 import type { Sessions } from '../sessions/sessions.js';
 import { KeptResult } from './kept-result.js';
 
-/** Result of one check. */
 type MachineCheck = Answer<'examine_machine'>['checks'][number];
 
 /** Examines the machine that the daemon runs on. */
@@ -48,7 +47,6 @@ export type StatusSettings = Pick<
   'configuration_file' | 'workspace_directory' | 'state_directory' | 'log_file' | 'dashboard' | 'confirmed_by'
 >;
 
-/** Describes this run of the daemon. */
 export class DaemonStatus {
   /** Payload of the first event of every connection. */
   readonly identity: EventPayload<'daemon_info'>;
@@ -77,7 +75,6 @@ export class DaemonStatus {
     this.identity = { instance_id: run, adapter_version: version, protocol_version: PROTOCOL_VERSION };
   }
 
-  /** Returns the answer to `daemon_status`. */
   describe({ name, role, runAs, isLocalPeer }: Principal): Answer<'daemon_status'> {
     return {
       ...this.identity,
@@ -129,7 +126,6 @@ export class Readiness {
     return this.#uncaught;
   }
 
-  /** Counts an uncaught error. */
   countUncaught(): void {
     this.#uncaught = { count: (this.#uncaught?.count ?? 0) + 1, lastAt: new Date() };
     this.#metrics.count('uncaught_errors_total', {});
@@ -167,9 +163,7 @@ interface WorkloadSources {
   readonly oneShots: OneShotRunner;
   readonly llm: LlmCalls;
   readonly mechanism: LimitMechanism;
-  /** Limits of a session. */
   readonly limits: Limits;
-  /** Number of connected clients. */
   readonly clients: number;
 }
 

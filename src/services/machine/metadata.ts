@@ -30,7 +30,6 @@ export type MetadataSettings = Pick<
 
 interface MetadataOptions {
   readonly executions: Executions;
-  /** Id of this process. */
   readonly instance: string;
   readonly version: string;
   readonly settings: () => MetadataSettings;
@@ -41,7 +40,6 @@ interface MetadataOptions {
   readonly node: string | undefined;
 }
 
-/** A shell with its reported version. */
 export interface ShellVersion {
   readonly name: string;
   readonly path: string;
@@ -82,7 +80,6 @@ export class Metadata {
     this.#options = options;
   }
 
-  /** Gathers the answer to `shell_metadata`. */
   async describe(principal: Principal): Promise<Answer<'shell_metadata'>> {
     const { pool } = this.#options.executions.of(principal);
     const workspace = pool.cwd;

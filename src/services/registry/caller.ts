@@ -14,7 +14,6 @@ export interface Marks {
 
 /** Destination of events: one connection of a client. Implemented by transports. */
 export interface EventSink {
-  /** Names the connection in logs. */
   readonly id: string;
   /** Sends an event; never throws, never blocks. */
   send<N extends EventName>(event: N, payload: EventPayload<N>): void;
@@ -55,7 +54,6 @@ export function sinkFor(request: RequestName, { sink }: Caller): EventSink {
 export class Connections {
   readonly #callers = new Set<Caller>();
 
-  /** Adds a connection. */
   add(caller: Caller): void {
     this.#callers.add(caller);
   }

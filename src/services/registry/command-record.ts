@@ -14,7 +14,6 @@ import type { OutputChannel } from './output-channel.js';
 import { renderKill, renderUse } from './rendered-limits.js';
 import type { SessionRecord } from './session-registry.js';
 
-/** How a result renders its outputs. */
 interface OutputStyle {
   readonly encoding: 'utf8' | 'base64';
   readonly stripAnsi: boolean;
@@ -60,7 +59,6 @@ export function fingerprintOf(request: CommandRequest): string {
   return JSON.stringify([command, args, session_id, cwd, env, stdin, stdin_stream, limits, sandbox, output?.merge]);
 }
 
-/** The output style of a request. */
 export const styleOf = (output: CommandRequest['output']): OutputStyle => ({
   encoding: output?.encoding ?? 'utf8',
   stripAnsi: output?.strip_ansi ?? false,

@@ -13,14 +13,12 @@ export class CommandJournal {
   /** Each command with its number; a Map keeps the order. */
   readonly #numbers = new Map<CommandRecord, number>();
   #lastNumber = 0;
-  /** Called with each accepted command. */
   #listener: ((record: CommandRecord) => void) | undefined;
 
   constructor(node: string | undefined) {
     this.node = node;
   }
 
-  /** Notes an accepted command. */
   add(record: CommandRecord): void {
     this.#lastNumber += 1;
     this.#numbers.set(record, this.#lastNumber);
@@ -32,7 +30,6 @@ export class CommandJournal {
     this.#listener = listener;
   }
 
-  /** Drops a command. */
   remove(record: CommandRecord): void {
     this.#numbers.delete(record);
   }
@@ -286,7 +283,6 @@ export class CommandRegistry {
     await this.#owners.get(owner)?.forgetSession(sessionId);
   }
 
-  /** Drops everything. */
   async clear(): Promise<void> {
     await Promise.all([...this.#owners.values()].map((own) => own.clear()));
   }

@@ -293,12 +293,10 @@ export class OutputChannel implements Disposable {
     return this.#followers.size;
   }
 
-  /** Number of clients that observe. */
   get observers(): number {
     return this.#observers.size;
   }
 
-  /** Whether commands wait for this client. */
   isFollowedBy(sink: EventSink): boolean {
     return this.#followers.has(sink.id);
   }
@@ -387,7 +385,6 @@ export class OutputChannel implements Disposable {
     return replay;
   }
 
-  /** Sends the pending batch. */
   flush(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
