@@ -138,7 +138,7 @@ export function readReply(line: string): {
 /** The result of a command, or the exit code when there is no result. */
 export type Outcome = CommandResult | number;
 
-/** How a confirmation has ended that nobody here has decided. */
+/** Outcome of a confirmation that ends while the person here is asked. */
 type ElsewhereOutcome = EventPayload<'confirmation_resolved'>['outcome'];
 
 /** Why nothing was run or typed. */

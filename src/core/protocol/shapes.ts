@@ -138,9 +138,7 @@ export const fileOutcome = {
 };
 
 /** The answer to a request about files that was confirmed: the fields of the request's own answer. */
-export const confirmedFileAnswer = z
-  .looseObject({})
-  .describe('Of a request about files that was confirmed: its answer');
+const confirmedFileAnswer = z.looseObject({}).describe('Of a request about files that was confirmed: its answer');
 
 /** Status of a command. A command that waits for confirmation, or was not confirmed, has not been started. */
 const commandStatus = z.enum([
