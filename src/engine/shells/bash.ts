@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
+import { parse } from 'unbash';
+
 import {
   exits,
   framedRequest,
@@ -30,25 +32,48 @@ const TRACING = /\bset\b[^\n;|&]*(?:-[a-zA-Z]*x|xtrace)/;
 
 /** Descriptors in which bash keeps what a redirection replaces. */
 const TAKING_NUMBERS = /\bexec\b[^\n]*\b1\d[<>]/;
-const LASTPIPE = /\blastpipe\b/;
+/** `lastpipe` needs it to be off, and `wait -n` reports jobs on stderr when it is on. */
+const WITHOUT_JOB_CONTROL = /\blastpipe\b|\bwait\b[^\n;|&]*\s-\w*n/;
 
 /** In a script a trace has one `+`, and `break` outside of a loop says so. */
 const runsApart = (text: string): boolean => TRACING.test(text) || (LEAVING_A_LOOP.test(text) && !LOOP.test(text));
 const lists = (text: string): boolean => listsNames(text, LISTING) && !LISTING_WORDS.test(text);
 
+/** Errors of the parser that are about a `[[`. */
+const IN_TEST = /'\]\]'|unary test|conditional operator|test group/;
+/** A parenthesis that is not closed is an error like that of an open quote. */
+const OPEN_PATTERN = /=~[^)]*\([^)]*$/;
+
+/**
+ * Returns the line of the first `[[` that does not parse, counted from 0. `bash -c` ends there with the exit code of the command
+ * before, where other errors of syntax have one of their own.
+ */
+function lineOfUnparsedTest(text: string): number | undefined {
+  if (!text.includes('[[')) return undefined;
+  for (const { message, pos } of parse(text).errors ?? []) {
+    const start = text.lastIndexOf('[[', pos);
+    const isWithin = start !== -1 && (IN_TEST.test(message) || text.lastIndexOf(']]', pos - 1) < start);
+    if (isWithin && !OPEN_PATTERN.test(text.slice(start, pos))) return text.slice(0, start).split('\n').length - 1;
+  }
+  return undefined;
+}
+
 /** The steps of the driver, in their order, and the texts that need them. */
 const STEPS: readonly (readonly [step: string, isFor: (text: string) => boolean])[] = [
   ['__sa_make_whole', (text) => ENDING.test(text) || (lists(text) && runsApart(text))],
   ['__sa_note_exit_trap', (text) => TRAP_ON_EXIT.test(text) && exits(text)],
-  ['__sa_without_jobs', (text) => LASTPIPE.test(text)],
+  ['__sa_without_jobs', (text) => WITHOUT_JOB_CONTROL.test(text)],
   ['__sa_free_numbers', (text) => TAKING_NUMBERS.test(text)],
   ['__sa_hide', lists],
   ['__sa_run_apart', runsApart],
 ];
 
 /** Returns the steps of the driver before a command that its words make necessary. */
-export const stepsBefore = (text: string): readonly string[] =>
-  STEPS.flatMap(([step, isFor]) => (isFor(text) ? [step] : []));
+export function stepsBefore(text: string): readonly string[] {
+  const line = lists(text) ? undefined : lineOfUnparsedTest(text);
+  const steps = STEPS.flatMap(([step, isFor]) => (isFor(text) ? [step] : []));
+  return line === undefined ? steps : [`__sa_keep_code ${line}`, ...steps];
+}
 
 const DRIVER = fileURLToPath(new URL('./drivers/driver.bash', import.meta.url));
 

@@ -172,9 +172,32 @@ export const STATE_ROWS: readonly Row[] = [
     ],
   },
   {
-    title: 'lastpipe has an effect, and job control comes back',
+    title: 'lastpipe has an effect, wait -n reports no job, and job control comes back',
     only: ['bash'],
-    steps: [run('shopt -s lastpipe; echo hi | read x; echo "$x"', { stdout: 'hi\n' }), run('[[ $- == *m* ]]')],
+    steps: [
+      run('shopt -s lastpipe; echo hi | read x; echo "$x"', { stdout: 'hi\n' }),
+      run('[[ $- == *m* ]]'),
+      run('(exit 3) & wait -n; echo $?', { stdout: '3\n' }),
+      run('[[ $- == *m* ]]'),
+    ],
+  },
+  {
+    title: 'a [[ that does not parse ends a text as in bash -c, and the next one is parsed',
+    only: ['bash'],
+    steps: [
+      run('[[ a 3< b ]]\necho no', { stderr: /conditional/ }),
+      run('[[ a == a ]] && echo yes', { stdout: 'yes\n' }),
+      run('false\n[[ -z ]]', { stderr: /conditional/, exitCode: 1 }),
+      run('echo a\nfor i in 1; do\n(exit 4)\ndone\nif true; then\n[[ a b ]]\nfi\n', {
+        stdout: 'a\n',
+        stderr: /conditional/,
+        exitCode: 4,
+      }),
+      run('eval "[[ ) ]]"', { stderr: /conditional/, exitCode: 2 }),
+      run('[[ a == a ]] && echo yes', { stdout: 'yes\n' }),
+      run('echo )', { stderr: /syntax error/, exitCode: 2 }),
+      alive,
+    ],
   },
   {
     title: 'variables declared with typeset are global, arrays too',

@@ -35,7 +35,7 @@ ulimit -S -x "$__SA_MARK" 2>/dev/null
 unset __SA_DIR __SA_MARK
 : >|"$__sa_dir/modes" >|"$__sa_dir/list"
 __sa_in='' __sa_body='' __sa_nonce='' __sa_code='' __sa_st=0 __sa_post='' __sa_set='' __sa_int='' __sa_state=0 __sa_aliases='' __sa_values=''
-__sa_held='' __sa_text='' __sa_away='' __sa_whole='' __sa_exit_trap='' __sa_debug='' __sa_monitor=''
+__sa_held='' __sa_text='' __sa_away='' __sa_whole='' __sa_exit_trap='' __sa_debug='' __sa_monitor='' __sa_kept=''
 
 # `exit` ends the command, not the session: note the code, then unwind to the prompt as Ctrl-C does, from any depth.
 # A user's trap on INT is put aside for that moment.
@@ -107,11 +107,44 @@ __sa_rc() { builtin return "$1"; }
 # defines aliases, which have no effect in the same compound command.
 __sa_make_whole() {
   [[ -z $__sa_whole && $__sa_cmd != *alias[[:space:]]* ]] || builtin return 0
-  builtin eval "__sa_probe() { $__sa_cmd"$'\n}' 2>/dev/null || builtin return 0
-  builtin unset -f __sa_probe
+  __sa_parses "$__sa_cmd" || builtin return 0
   __sa_whole=- __sa_text=$__sa_cmd
   __sa_cmd="{ $__sa_cmd"$'\n{ __sa_whole=$?; } >/dev/null 2>&1\n}'
 }
+
+# `bash -c` reads line after line, and ends at a `[[` that does not parse with the exit code of the command before. Keeps that
+# code: the lines before the command with the error run first. Takes their number, or more.
+__sa_keep_code() {
+  builtin local head rest
+  builtin local -i n=$1
+  builtin local -a lines
+  __sa_parses "$__sa_cmd" && builtin return 0
+  builtin mapfile -t lines <<<"$__sa_cmd"
+  __sa_kept=0
+  for ((; n > 0; n--)); do
+    builtin printf -v head '%s\n' "${lines[@]:0:n}"
+    if __sa_parses "$head"; then
+      # Empty lines in the place of the first ones: the error has its own line number.
+      builtin printf -v rest '%s\n' "${lines[@]/*/}"
+      builtin printf -v rest '%s%s\n' "${rest:0:n}" "${__sa_cmd#"$head"}"
+      builtin printf -v __sa_cmd '\\builtin eval %q; { __sa_kept=$?; } >/dev/null 2>&1; \\builtin eval %q' "$head" "$rest"
+      builtin return 0
+    fi
+  done
+}
+
+# Whether a text is whole commands.
+__sa_parses() {
+  if builtin eval "__sa_probe() { :; $1"$'\n}' 2>/dev/null; then
+    builtin unset -f __sa_probe
+  else
+    __sa_reset_parser
+    builtin return 1
+  fi
+}
+
+# After a `[[` that does not parse, bash 5.2 does not parse the next one either, whatever it is.
+__sa_reset_parser() { builtin eval '[[ a == a ]]' 2>/dev/null || builtin true; }
 
 # Sets the exit code of a command that was made one.
 __sa_end_whole() {
@@ -161,7 +194,7 @@ __sa_free_numbers() {
   __sa_cmd="{ \\exec$close; __sa_rc $__sa_st && \\builtin true; } 2>/dev/null; $__sa_cmd"
 }
 
-# Runs a command without job control, where `lastpipe` has an effect.
+# Runs a command without job control: see bash.ts.
 __sa_without_jobs() {
   [[ $- == *m* ]] || builtin return 0
   __sa_monitor=1
@@ -242,6 +275,7 @@ __sa_take_back() {
 # After a command, where the fast path of the loop does not suffice: undoes what was for the command alone, and reports.
 # Takes the exit status.
 __sa_end() {
+  [[ $1 != 2 ]] || __sa_reset_parser
   if [[ $-$__sa_held == *[aux]* ]]; then
     __sa_hold_options 2>/dev/null
     # `set -a` has exported what the loop assigned.
@@ -249,6 +283,8 @@ __sa_end() {
   fi
   __sa_st=${__sa_code:-$1} __sa_k= __sa_exit_trap= __sa_text= __sa_away=
   [[ -z $__sa_whole ]] || __sa_end_whole
+  [[ -z $__sa_kept || $__sa_st != 2 || -n $__sa_code ]] || __sa_st=$__sa_kept
+  __sa_kept=
   case $__sa_mode in
     [tuTU])
       __sa_close
@@ -496,7 +532,7 @@ while ((1)); do while '\
 'x) \builtin break 2 ;; '\
 'q) \builtin exit 0 101>&- 100<&- ;; esac; '\
 '__sa_st=$? __sa_k=; \builtin printf -v __sa_k k; '\
-'if [[ $__sa_k$__sa_set$__sa_code$__sa_int$__sa_post == k && $- != *[aux]* && $__sa_cmd != *enable* && '\
+'if [[ $__sa_k$__sa_set$__sa_code$__sa_int$__sa_post == k && $__sa_st != 2 && $- != *[aux]* && $__sa_cmd != *enable* && '\
 '${PROMPT_COMMAND-}${PS1-}${PS2-} == "$__sa_prompt" ]]; then '\
 '\builtin printf "%s %d %s %s\\0" "$__sa_nonce" "$__sa_st" "${!:-0}" "${PWD-}" >&101; __sa_nonce=; \builtin jobs; '\
 'else __sa_end "$__sa_st"; fi; '\
