@@ -54,7 +54,7 @@ export class Outbox {
     return performance.now() - this.#behindSince < STALL_MS ? 'behind' : 'stalled';
   }
 
-  /** Calls a listener once, when bytes have left or the client is looked at again; never for one that has gone. */
+  /** Calls a listener once, when bytes have left, the client is looked at again, or it has gone. */
   atNextLook(listener: () => void): void {
     this.#waiting.add(listener);
     this.#watch();
@@ -85,7 +85,6 @@ export class Outbox {
     this.#rest();
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    if (this.sink.isGone === true) return;
     for (const listener of waiting) listener();
     // Looks on while there is a backlog, also without listeners: it must not seem to have lasted.
     void this.backlog;
@@ -132,6 +131,8 @@ export class Lane implements Disposable {
 
   readonly #attempt = (): void => {
     this.#timer = undefined;
+    this.#isWaiting = false;
+    if (this.#outbox.sink.isGone === true) return;
     this.#isWaiting = this.#outbox.isBehind;
     if (this.#isWaiting) this.#outbox.atNextLook(this.#attempt);
     else this.#send();
