@@ -127,18 +127,21 @@ export class Supervisor implements Disposable {
   #restStages(): Stage[] {
     const { listener } = this.#context;
     const now = performance.now() - LINGER_MS;
-    const save = (): undefined => {
+    const save = (): number | undefined => {
       // What the shell starts to tidy its terminal must not count as left by the command that runs.
       const { sessionShell } = this.#context;
-      if (!sessionShell.hasRequest) sessionShell.state.saveNow();
+      if (sessionShell.hasRequest) return SAVE_AFTER_MS;
+      sessionShell.state.saveNow();
+      return undefined;
     };
     const saving = { dueAt: now + SAVE_AFTER_MS, run: save };
     if (!this.#mustExamine) return [saving];
-    this.#mustExamine = false;
     let left = MAX_EXAMINATIONS;
     const examine = () => {
       left -= 1;
-      return listener.onRested() || left === 0 ? undefined : EXAMINE_AFTER_MS;
+      // Not before: the rest may begin again meanwhile.
+      this.#mustExamine = left > 0 && !listener.onRested();
+      return this.#mustExamine ? EXAMINE_AFTER_MS : undefined;
     };
     return [saving, { dueAt: now + EXAMINE_AFTER_MS, run: examine }];
   }

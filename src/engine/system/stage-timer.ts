@@ -20,6 +20,8 @@ const RETRY_MS = 1000;
  */
 export class StageTimer implements Disposable {
   readonly #first: NodeJS.Timeout;
+  /** The first stage is due in the next turn. */
+  #due: NodeJS.Immediate | undefined;
   #later: NodeJS.Timeout | undefined;
   #stages: readonly Stage[] = [];
 
@@ -28,12 +30,18 @@ export class StageTimer implements Disposable {
    * @param onFirst called in the turn of the event loop after that: events that are pending on a loaded machine come before
    */
   constructor(firstMs: number, onFirst: () => void) {
-    this.#first = setTimeout(() => setImmediate(onFirst), firstMs).unref();
+    this.#first = setTimeout(() => {
+      this.#due = setImmediate(() => {
+        this.#due = undefined;
+        onFirst();
+      });
+    }, firstMs).unref();
   }
 
   /** Begins again, with the first stage. */
   begin(): void {
     this.#first.refresh();
+    this.#takeBack();
     this.end();
   }
 
@@ -60,7 +68,15 @@ export class StageTimer implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#first);
+    this.#takeBack();
     this.end();
+  }
+
+  /** What has begun again is not due for what was before. */
+  #takeBack(): void {
+    if (this.#due === undefined) return;
+    clearImmediate(this.#due);
+    this.#due = undefined;
   }
 
   #arm(): void {

@@ -15,7 +15,7 @@ const note = (name: string, again?: number): (() => number | undefined) => {
 
 beforeEach(() => {
   seen = [];
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'], now: 0 });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'], now: 0 });
 });
 
 afterEach(() => {
@@ -23,6 +23,16 @@ afterEach(() => {
 });
 
 describe('a timer with stages', () => {
+  it('takes its first stage back when it begins again right before it', () => {
+    using timer = new StageTimer(FIRST_MS, note('first'));
+    vi.advanceTimersToNextTimer();
+    timer.begin();
+    vi.advanceTimersByTime(FIRST_MS - 1);
+    expect(seen).toEqual([]);
+    vi.advanceTimersByTime(FIRST_MS);
+    expect(seen).toHaveLength(1);
+  });
+
   it('runs its first stage once, a time after the last beginning', () => {
     using timer = new StageTimer(FIRST_MS, note('first'));
     vi.advanceTimersByTime(FIRST_MS - 1);
