@@ -32,8 +32,7 @@ const TRACING = /\bset\b[^\n;|&]*(?:-[a-zA-Z]*x|xtrace)/;
 
 /** Descriptors in which bash keeps what a redirection replaces. */
 const TAKING_NUMBERS = /\bexec\b[^\n]*\b1\d[<>]/;
-/** `lastpipe` needs it to be off, and `wait -n` reports jobs on stderr when it is on. */
-const WITHOUT_JOB_CONTROL = /\blastpipe\b|\bwait\b[^\n;|&]*\s-\w*n/;
+const LASTPIPE = /\blastpipe\b/;
 
 /** In a script a trace has one `+`, and `break` outside of a loop says so. */
 const runsApart = (text: string): boolean => TRACING.test(text) || (LEAVING_A_LOOP.test(text) && !LOOP.test(text));
@@ -41,8 +40,9 @@ const lists = (text: string): boolean => listsNames(text, LISTING) && !LISTING_W
 
 /** Errors of the parser that are about a `[[`. */
 const IN_TEST = /'\]\]'|unary test|conditional operator|test group/;
-/** A parenthesis that is not closed is an error like that of an open quote. */
+/** What is open at the end of the text is an error like that of an open quote: a pattern, or all of the test. */
 const OPEN_PATTERN = /=~[^)]*\([^)]*$/;
+const isOpen = (test: string): boolean => !test.includes(']]') && !test.trimEnd().includes('\n');
 
 /**
  * Returns the line of the first `[[` that does not parse, counted from 0. `bash -c` ends there with the exit code of the command
@@ -53,7 +53,8 @@ function lineOfUnparsedTest(text: string): number | undefined {
   for (const { message, pos } of parse(text).errors ?? []) {
     const start = text.lastIndexOf('[[', pos);
     const isWithin = start !== -1 && (IN_TEST.test(message) || text.lastIndexOf(']]', pos - 1) < start);
-    if (isWithin && !OPEN_PATTERN.test(text.slice(start, pos))) return text.slice(0, start).split('\n').length - 1;
+    if (isWithin && !OPEN_PATTERN.test(text.slice(start, pos)) && !isOpen(text.slice(start)))
+      return text.slice(0, start).split('\n').length - 1;
   }
   return undefined;
 }
@@ -62,7 +63,7 @@ function lineOfUnparsedTest(text: string): number | undefined {
 const STEPS: readonly (readonly [step: string, isFor: (text: string) => boolean])[] = [
   ['__sa_make_whole', (text) => ENDING.test(text) || (lists(text) && runsApart(text))],
   ['__sa_note_exit_trap', (text) => TRAP_ON_EXIT.test(text) && exits(text)],
-  ['__sa_without_jobs', (text) => WITHOUT_JOB_CONTROL.test(text)],
+  ['__sa_without_jobs', (text) => LASTPIPE.test(text)],
   ['__sa_free_numbers', (text) => TAKING_NUMBERS.test(text)],
   ['__sa_hide', lists],
   ['__sa_run_apart', runsApart],

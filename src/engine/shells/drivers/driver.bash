@@ -194,7 +194,7 @@ __sa_free_numbers() {
   __sa_cmd="{ \\exec$close; __sa_rc $__sa_st && \\builtin true; } 2>/dev/null; $__sa_cmd"
 }
 
-# Runs a command without job control: see bash.ts.
+# Runs a command without job control, where `lastpipe` has an effect.
 __sa_without_jobs() {
   [[ $- == *m* ]] || builtin return 0
   __sa_monitor=1

@@ -29,7 +29,7 @@ it.each<readonly [text: string, steps: readonly string[]]>([
   ['type -t exit', [HIDE]],
   ['set -u; declare -p x', [WHOLE, HIDE]],
   ['declare -F; exit 3', []],
-  ['make & wait -n', ['__sa_without_jobs']],
+  ['[[ a ==', []],
   ['[[ -f x && $y == a* ]] || echo no', []],
   ['echo a\n[[ a 3< b ]]\necho b', ['__sa_keep_code 1']],
   ['[[ -z ]]', ['__sa_keep_code 0']],
